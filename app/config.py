@@ -1,0 +1,101 @@
+"""Settings: one table of names, defaults and meanings, read once from ``ANIMEBOOTH_*`` environment variables."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Final
+
+PREFIX: Final = "ANIMEBOOTH_"
+PROJECT_ROOT: Final = Path(__file__).resolve().parent.parent
+
+
+class SettingError(ValueError):
+    """A variable holds a value that its setting cannot take; the message names both."""
+
+
+def _setting(default: object, help: str, *, secret: bool = False, check: Callable[[Any], bool] | None = None) -> Any:
+    return field(default=default, metadata={"help": help, "secret": secret, "check": check})
+
+
+def _positive(number: float) -> bool:
+    return number > 0
+
+
+def _not_negative(number: float) -> bool:
+    return number >= 0
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Every setting of the service. Each field is read from ``ANIMEBOOTH_`` plus its name in capitals."""
+
+    models_dir: Path = _setting(PROJECT_ROOT / "models", "Folder with models.toml and the weight files.")
+    style: str = _setting("cute", "Style used when a request names none.")
+    variant: str = _setting(
+        "fp32",
+        "Weights used where a style has them: fp32, fp16 or int8. Styles without that variant use fp32.",
+        check=lambda name: name in ("fp32", "fp16", "int8"),
+    )
+    size: int = _setting(
+        768,
+        "Longest side of the answer in pixels when a request names none (64 to 4096).",
+        check=lambda side: 64 <= side <= 4096,
+    )
+    provider: str = _setting(
+        "cpu",
+        "ONNX Runtime execution provider: cpu, openvino, cuda, xnnpack or coreml. One that the installed"
+        " ONNX Runtime lacks ends the start with a sentence.",
+        check=lambda name: name in ("cpu", "openvino", "cuda", "xnnpack", "coreml"),
+    )
+    threads: int = _setting(
+        0, "Threads of one network run; 0 = as many as the process may really use.", check=_not_negative
+    )
+    concurrency: int = _setting(
+        0, "Network runs at the same time; 0 = the measured best for the processors at hand.", check=_not_negative
+    )
+    max_upload_mib: int = _setting(16, "Largest upload in MiB.", check=_positive)
+    max_megapixels: int = _setting(50, "Most megapixels (width x height) of an upload.", check=_positive)
+    max_side: int = _setting(20_000, "Longest side of an upload in pixels.", check=_positive)
+    max_requests: int = _setting(64, "Most requests inside at once; above that the answer is 503.", check=_positive)
+    deadline: float = _setting(60.0, "Seconds one request may take, waiting included.", check=_positive)
+    rate_limit: str = _setting(
+        "120 per minute",
+        "Pictures one client address may convert, in Flask-Limiter's notation; empty = no limit. Loopback is exempt.",
+    )
+    rate_limit_storage: str = _setting(
+        "memory://", "Where the rate limit counts: memory:// or redis://HOST:PORT (needs the redis package)."
+    )
+    api_key: str = _setting("", "Key that POST /convert asks for; empty = none.", secret=True)
+    trusted_proxies: int = _setting(
+        0, "Reverse proxies in front whose X-Forwarded-* headers are believed; 0 = none.", check=_not_negative
+    )
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] | None = None) -> Settings:
+        """Read every ``ANIMEBOOTH_*`` variable of ``environment`` (default: the process's own).
+
+        Raises SettingError for a value that does not fit, and for an ``ANIMEBOOTH_*`` name that is no setting.
+        """
+        environment = os.environ if environment is None else environment
+        names = {PREFIX + item.name.upper(): item for item in fields(cls)}
+        given = {name: value for name, value in environment.items() if name.startswith(PREFIX)}
+        unknown = sorted(given.keys() - names.keys())
+        if unknown:
+            raise SettingError(f"{unknown[0]} is no setting. Settings: {', '.join(sorted(names))}.")
+        return cls(**{names[name].name: _parse(name, value, names[name]) for name, value in given.items()})
+
+
+def _parse(name: str, text: str, item: Any) -> object:
+    kind = type(item.default)
+    kind = Path if isinstance(item.default, Path) else kind
+    try:
+        value = kind(text)
+    except ValueError:
+        raise SettingError(f"{name} cannot be {text!r}: it wants {kind.__name__}.") from None
+    check = item.metadata["check"]
+    if check is not None and not check(value):
+        raise SettingError(f"{name} cannot be {text!r}. {item.metadata['help']}")
+    return value
