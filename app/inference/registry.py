@@ -1,0 +1,151 @@
+"""ModelRegistry: what models/models.toml offers, and which of its files are whole. Loads no network."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from app.errors import ModelError, NoUsableStyle
+from app.inference.card import ModelCard, WeightFile, parse_card, parse_weight_file
+from app.inference.tables import Table
+from app.types import StyleId
+
+MODELS_FILE: Final = "models.toml"
+
+# First line of what Git leaves in place of a large file it has not fetched (git-lfs specification, version 1).
+_LFS_POINTER: Final = b"version https://git-lfs.github.com/spec/"
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """A style, the weight file picked for it and, where that cannot be used, why: one sentence without paths."""
+
+    card: ModelCard
+    path: Path
+    reason: str | None
+
+    @property
+    def usable(self) -> bool:
+        """Whether the file is the one its card describes."""
+        return self.reason is None
+
+
+@dataclass(frozen=True, slots=True)
+class DetectorModel:
+    """A face detector's file, its licence and origin and, where it cannot be used, why."""
+
+    path: Path
+    licence: str
+    origin: str
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRegistry:
+    """The styles in the order of models.toml, by id, and the face detectors by name."""
+
+    styles: Mapping[StyleId, Style]
+    detectors: Mapping[str, DetectorModel]
+
+    @classmethod
+    def load(cls, models_dir: Path, *, variant: str = "fp32") -> ModelRegistry:
+        """Read ``models_dir``/models.toml and check every file it names against its size and SHA-256.
+
+        variant: the weights picked where a style has them. Raises ModelError for a models.toml that is missing or
+        wrong anywhere: nothing of it is used then. A bad weight file spoils its own style alone; NoUsableStyle,
+        with every reason, where none is left.
+        """
+        styles, detectors = _parse(_read_toml(models_dir / MODELS_FILE))
+        registry = cls(
+            MappingProxyType({card.id: _style(card, models_dir, variant) for card in styles}),
+            MappingProxyType({name: _detector(table, models_dir) for name, table in detectors.items()}),
+        )
+        if not registry.usable:
+            raise NoUsableStyle(" ".join(style.reason or "" for style in registry.styles.values()))
+        return registry
+
+    @property
+    def usable(self) -> tuple[StyleId, ...]:
+        """Ids of the styles whose files are whole."""
+        return tuple(name for name, style in self.styles.items() if style.usable)
+
+    def card(self, style: StyleId) -> ModelCard:
+        """Raises KeyError for an unknown id."""
+        return self.styles[style].card
+
+
+def file_fault(path: Path, expected: WeightFile) -> str | None:
+    """What is wrong with the file at ``path``, to follow its name in a sentence; None where it is as expected."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return "is missing"
+    except OSError:
+        return "cannot be read"
+    if not content:
+        return "is empty"
+    if content.startswith(_LFS_POINTER):
+        return "is a Git LFS pointer, not the file itself: run `git lfs pull`"
+    if len(content) != expected.bytes:
+        return f"has {len(content)} bytes instead of {expected.bytes}: fetch it again"
+    if hashlib.sha256(content).hexdigest() != expected.sha256:
+        return "is not the file that models.toml describes (its SHA-256 differs): fetch it again"
+    return None
+
+
+def _read_toml(path: Path) -> Mapping[str, object]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError:
+        raise ModelError(f"{path} cannot be read: without it there are no styles.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ModelError(f"{path} is not valid TOML: {error}.") from None
+
+
+def _parse(content: Mapping[str, object]) -> tuple[list[ModelCard], Mapping[str, Table]]:
+    table = Table(MODELS_FILE, content)
+    cards = [parse_card(f"Style number {number}", item) for number, item in enumerate(table.take("styles", list), 1)]
+    detectors = Table("Face detector", table.take_or("face_detectors", dict, {})).tables()
+    table.finish()
+    _check_ids(cards)
+    return cards, detectors
+
+
+def _check_ids(cards: list[ModelCard]) -> None:
+    known: dict[StyleId, ModelCard] = {}
+    for card in cards:
+        if card.id in known:
+            raise ModelError(f"Two styles are called {card.id}.")
+        known[card.id] = card
+    for card in cards:
+        if card.surroundings is not None:
+            _check_surroundings(card, known.get(card.surroundings))
+
+
+def _check_surroundings(card: ModelCard, surroundings: ModelCard | None) -> None:
+    if card.kind != "face":
+        raise ModelError(f"Style {card.id}: only a face style has surroundings.")
+    if surroundings is None:
+        raise ModelError(f"Style {card.id}: surroundings names no style: {card.surroundings}.")
+    if surroundings.kind == "face":
+        raise ModelError(f"Style {card.id}: surroundings must be a scene style, and {surroundings.id} is for faces.")
+
+
+def _style(card: ModelCard, models_dir: Path, variant: str) -> Style:
+    weights = card.weights(variant)
+    path = models_dir / weights.file
+    fault = file_fault(path, weights)
+    return Style(card, path, fault and f"Style {card.id}: {path.name} {fault}.")
+
+
+def _detector(table: Table, models_dir: Path) -> DetectorModel:
+    weights, licence, origin = parse_weight_file(table), table.take("licence", str), table.take("origin", str)
+    table.finish()
+    path = models_dir / weights.file
+    fault = file_fault(path, weights)
+    return DetectorModel(path, licence, origin, fault and f"{table.name}: {path.name} {fault}.")

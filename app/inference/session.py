@@ -1,0 +1,116 @@
+"""OrtSession: a network loaded into ONNX Runtime. The only file that imports it.
+
+Sessions and their thread pools do not survive a fork (onnxruntime#9800): build one in the process that runs it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+import onnxruntime as ort
+
+from app.errors import ModelError
+from app.inference.card import ModelCard
+from app.types import Tensor
+
+PROVIDERS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "cpu": "CPUExecutionProvider",
+        "openvino": "OpenVINOExecutionProvider",
+        "cuda": "CUDAExecutionProvider",
+        "xnnpack": "XnnpackExecutionProvider",
+        "coreml": "CoreMLExecutionProvider",
+    }
+)
+"""ONNX Runtime's names of the providers a setting may name."""
+
+# Only what ends the process is worth a line: everything else reaches the caller as an exception.
+_FATAL_ONLY: Final = 4
+
+_FLOAT: Final = "tensor(float)"
+
+_NEWER_IR: Final = re.compile(r"IR version: (\d+), max supported IR version: (\d+)")
+
+
+class OrtSession:
+    """One network, ready to run. ``run`` may be called from several threads at once (onnxruntime#114).
+
+    path: the weight file. card: what the network says of itself; names, ranks and types are checked against it.
+    threads: of one run, the calling thread among them. provider: a key of PROVIDERS. Raises ModelError where this
+    ONNX Runtime lacks the provider, cannot read the file, or the file is not the network of the card.
+    """
+
+    def __init__(self, path: Path, card: ModelCard, *, threads: int, provider: str = "cpu") -> None:
+        providers = _providers(provider, threads)
+        try:
+            self._session = ort.InferenceSession(str(path), session_options(threads, provider), providers=providers)
+        # ONNX Runtime's exceptions have no common root but Exception.
+        except Exception as error:
+            raise ModelError(f"Style {card.id}: {_why(path, str(error))}") from error
+        _check(self._session.get_inputs(), "input", card.input_name, card)
+        _check(self._session.get_outputs(), "output", card.output_name, card)
+        self._input, self._outputs = card.input_name, [card.output_name]
+
+    def run(self, tensor: Tensor) -> Tensor:
+        """One forward pass: float32 in and out, layout and ranges as on the card. Equal input, equal output."""
+        output: Tensor = self._session.run(self._outputs, {self._input: tensor})[0]
+        return output
+
+
+def session_options(threads: int, provider: str = "cpu") -> ort.SessionOptions:
+    """How sessions run here; docs/performance/session.md has what was measured."""
+    options = ort.SessionOptions()
+    # XNNPACK brings threads of its own: ONNX Runtime's would fight them for the same cores.
+    options.intra_op_num_threads = 1 if provider == "xnnpack" else threads
+    options.inter_op_num_threads = 1
+    options.execution_mode = ort.ExecutionMode.ORT_SEQUENTIAL
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_ALL
+    options.log_severity_level = _FATAL_ONLY
+    # Patterns are kept for every shape met, and photos come in every shape (onnxruntime#11627).
+    options.enable_mem_pattern = False
+    # Waiting threads would burn their cores between requests.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    # On arm64 KleidiAI costs three to four times the memory where shapes change (onnxruntime#29538).
+    options.add_session_config_entry("mlas.disable_kleidiai", "1")
+    return options
+
+
+def _providers(name: str, threads: int) -> list[tuple[str, dict[str, Any]]]:
+    available = ort.get_available_providers()
+    if name not in PROVIDERS or PROVIDERS[name] not in available:
+        usable = ", ".join(short for short, long in PROVIDERS.items() if long in available)
+        raise ModelError(f"This ONNX Runtime has no provider {name}. It has: {usable}.")
+    cpu: tuple[str, dict[str, Any]] = (PROVIDERS["cpu"], {"arena_extend_strategy": "kSameAsRequested"})
+    if name == "cpu":
+        return [cpu]
+    # Operators that the provider lacks run on the CPU.
+    own = {"intra_op_num_threads": str(threads)} if name == "xnnpack" else {}
+    return [(PROVIDERS[name], own), cpu]
+
+
+def _why(path: Path, message: str) -> str:
+    newer = _NEWER_IR.search(message)
+    if newer:
+        return (
+            f"{path.name} has ONNX IR version {newer[1]} and this ONNX Runtime reads up to {newer[2]}: "
+            "update onnxruntime or export the network for an older version."
+        )
+    return f"ONNX Runtime cannot load {path.name}: it is damaged or uses operators that this version lacks."
+
+
+def _check(nodes: list[Any], side: str, name: str, card: ModelCard) -> None:
+    node = next((node for node in nodes if node.name == name), None)
+    if node is None:
+        names = ", ".join(node.name for node in nodes)
+        raise ModelError(f"Style {card.id}: the network has no {side} called {name}. It has: {names}.")
+    if node.type != _FLOAT:
+        raise ModelError(f"Style {card.id}: {side} {name} is {node.type}, where {_FLOAT} is needed.")
+    if len(node.shape) != len(card.layout):
+        raise ModelError(f"Style {card.id}: {side} {name} has {len(node.shape)} axes, and {card.layout} has 4.")
+    channels = node.shape[card.layout.index("C")]
+    if isinstance(channels, int) and channels != 3:
+        raise ModelError(f"Style {card.id}: {side} {name} has {channels} channels where {card.layout} puts 3.")
