@@ -85,7 +85,8 @@ class Settings:
         unknown = sorted(given.keys() - names.keys())
         if unknown:
             raise SettingError(f"{unknown[0]} is no setting. Settings: {', '.join(sorted(names))}.")
-        return cls(**{names[name].name: _parse(name, value, names[name]) for name, value in given.items()})
+        values: dict[str, Any] = {names[name].name: _parse(name, value, names[name]) for name, value in given.items()}
+        return cls(**values)
 
 
 def _parse(name: str, text: str, item: Any) -> object:

@@ -87,3 +87,7 @@ class Detector(Protocol):
     def detect(self, image: RgbImage) -> list[Face]:
         """All faces of ``image``, largest first, none twice."""
         ...
+
+    def close(self) -> None:
+        """Free what the detector holds; it is not used afterwards."""
+        ...
