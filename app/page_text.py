@@ -22,7 +22,7 @@ from app.i18n import DEFAULT_LANGUAGE, LANGUAGES, Language, as_language, pick_la
 LANGUAGE_FIELD: Final = "lang"
 """Name of the query parameter and of the cookie that hold a language chosen by hand."""
 
-LANGUAGE_NAMES: Final[Mapping[Language, str]] = MappingProxyType({"en": "English", "zh": "中文", "ja": "日本語"})
+LANGUAGE_NAMES: Final[Mapping[Language, str]] = MappingProxyType({"en": "EN", "zh": "中文", "ja": "日本語"})
 
 _COOKIE_SECONDS: Final = 365 * 24 * 3600
 _LOCALES: Final = Path(__file__).resolve().parent / "locales"
@@ -74,7 +74,7 @@ def install(app: Flask) -> None:
     app.jinja_env.globals.update(
         t=_translate,
         localised=_localised,
-        page_texts=PAGE_TEXTS.__getitem__,
+        page_texts=lambda language: dict(PAGE_TEXTS[language]),
         language_names=LANGUAGE_NAMES,
         samples=SAMPLES,
         thumbnail=thumbnail,
