@@ -1,8 +1,8 @@
 """A real gunicorn on a free loopback port, for tests that must see the whole service at work.
 
-    with serve() as server:
-        answer = server.post("/convert", body=data, headers={"Content-Type": "image/jpeg"})
-        assert answer.status == 200
+with serve() as server:
+    answer = server.post("/convert", body=data, headers={"Content-Type": "image/jpeg"})
+    assert answer.status == 200
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ class Server:
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
         self._lines: list[str] = []
+        self._all_read = False
         self._news = threading.Condition()
         assert process.stdout is not None
         self._reader = threading.Thread(target=self._read, args=(process.stdout,), daemon=True)
@@ -60,6 +61,7 @@ class Server:
                 self._lines.append(line)
                 self._news.notify_all()
         with self._news:
+            self._all_read = True
             self._news.notify_all()
 
     @property
@@ -75,7 +77,7 @@ class Server:
             return re.search(pattern, "".join(self._lines))
 
         with self._news:
-            self._news.wait_for(lambda: seen() or not self._reader.is_alive(), timeout=limit)
+            self._news.wait_for(lambda: seen() or self._all_read, timeout=limit)
             match = seen()
         assert match, f"never printed {pattern!r}; it printed:\n{self.output}"
         return match
@@ -180,13 +182,20 @@ def serve(
     *arguments: str,
     application: str | None = None,
     environment: Mapping[str, str] | None = None,
+    bind: str | None = "127.0.0.1:0",
+    listening: bool = True,
     ready: bool = True,
 ) -> Iterator[Server]:
-    """A server that answers inside the block; with ``ready`` only after /readyz has said 200."""
-    server = start(*arguments, application=application, environment=environment)
+    """As ``start``, stopped at the end of the block.
+
+    The block begins once the service is ready (/readyz says 200), with ``ready=False`` once it listens, and with
+    ``listening=False`` at once: for starts that must fail.
+    """
+    server = start(*arguments, application=application, environment=environment, bind=bind)
     try:
-        server.wait_for_output(_LISTENING)
-        if ready:
+        if listening:
+            server.wait_for_output(_LISTENING)
+        if listening and ready:
             server.wait_until_ready()
         yield server
     finally:
