@@ -1,1 +1,61 @@
 """AnimeBooth: a photo goes in, an anime picture comes out, on an ordinary CPU."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from flask import Flask
+
+    from app.config import Settings
+    from app.engine import Engine
+
+__version__: Final = "0.1.0"
+
+
+def create_app(settings: Settings | None = None, engine: Engine | None = None) -> Flask:
+    """Assemble the service: a WSGI application.
+
+    settings: default, the ``ANIMEBOOTH_*`` variables. engine: default, one by ``settings``. Nothing here starts
+    a thread or loads a network, so the application may be built before a fork: the engine starts in the process
+    that serves. Raises SettingError and ModelError for what cannot work.
+    """
+    # Imported here, so that the command line and the engine do not load Flask.
+    from flask import Flask
+    from werkzeug.middleware.proxy_fix import ProxyFix
+
+    from app import handlers, page_text, views
+    from app.config import PROJECT_ROOT, Settings
+    from app.engine import Engine
+    from app.web import assets
+    from app.web.catalogue import ServiceLimits
+    from app.web.limits import Gate, rate_limited
+    from app.web.uploads import MAX_FORM_PARTS, UploadRequest, body_limit
+
+    settings = settings or Settings.from_environment()
+    engine = engine or Engine.from_settings(settings)
+
+    app = Flask(__name__, template_folder=PROJECT_ROOT / "templates", static_folder=PROJECT_ROOT / "static")
+    app.request_class = UploadRequest
+    app.config.update(
+        MAX_CONTENT_LENGTH=body_limit(settings.max_upload_mib),
+        # A picture sent as text is told from one too large only once it is read; the body's limit bounds both.
+        MAX_FORM_MEMORY_SIZE=None,
+        MAX_FORM_PARTS=MAX_FORM_PARTS,
+    )
+    app.extensions["animebooth"] = engine
+
+    handlers.install(app)
+    assets.install(app)
+    page_text.install(app)
+    guards = views.Guards(
+        rate_limited=rate_limited(app, settings.rate_limit, settings.rate_limit_storage),
+        api_key=settings.api_key,
+        gate=Gate(settings.max_requests),
+    )
+    app.register_blueprint(views.create_blueprint(engine, ServiceLimits.from_settings(settings), guards))
+
+    if settings.trusted_proxies:
+        hops = settings.trusted_proxies
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops, x_prefix=hops)  # type: ignore[method-assign]
+    return app

@@ -1,0 +1,135 @@
+"""The routes. Each view reads the request, asks the engine and shapes the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import Any, Final
+
+from flask import Blueprint, Response, current_app, jsonify, render_template, request, send_from_directory
+from flask.typing import ResponseReturnValue
+
+from app.deadline import Deadline
+from app.engine import Engine
+from app.options import ConvertOptions, parse_options
+from app.page_text import page_language
+from app.web.answers import page_response, picture_response
+from app.web.catalogue import ServiceLimits, catalogue, status_document
+from app.web.limits import Gate, View, require_key
+from app.web.negotiation import accepted_format, prefers_page
+from app.web.openapi import openapi_document
+from app.web.uploads import Upload, read_upload
+
+STARTING_SECONDS: Final = 2
+"""Told as Retry-After by /readyz while the engine is not ready."""
+_DAY: Final = 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class Guards:
+    """What stands before POST /convert: the client's rate, the key (empty: none) and the places inside."""
+
+    rate_limited: Callable[[View], View]
+    api_key: str
+    gate: Gate
+
+
+def create_blueprint(engine: Engine, limits: ServiceLimits, guards: Guards) -> Blueprint:
+    """Every route of the service but the static files."""
+    views = _Views(engine, limits, guards)
+    blueprint = Blueprint("web", __name__)
+    blueprint.before_app_request(views.start_engine)
+    blueprint.add_url_rule("/", view_func=views.index)
+    blueprint.add_url_rule("/convert", view_func=guards.rate_limited(views.convert), methods=["POST"])
+    blueprint.add_url_rule("/styles", view_func=views.styles)
+    blueprint.add_url_rule("/healthz", view_func=views.healthz)
+    blueprint.add_url_rule("/readyz", view_func=views.readyz)
+    blueprint.add_url_rule("/openapi.json", view_func=views.openapi)
+    blueprint.add_url_rule("/docs", view_func=views.docs)
+    blueprint.add_url_rule("/favicon.ico", view_func=views.favicon)
+    return blueprint
+
+
+class _Views:
+    def __init__(self, engine: Engine, limits: ServiceLimits, guards: Guards) -> None:
+        self._engine = engine
+        self._limits = limits
+        self._guards = guards
+
+    def start_engine(self) -> None:
+        # gunicorn's hook has done so already; under another server the first request of a process does it.
+        self._engine.start_in_background()
+
+    def index(self) -> ResponseReturnValue:
+        limits = asdict(self._limits) | {"default_style": self._engine.default_style}
+        language = page_language(request)
+        page = render_template("index.html", lang=language, styles=self._engine.styles(), limits=limits)
+        return _localised(Response(page), language)
+
+    def convert(self) -> ResponseReturnValue:
+        deadline = Deadline(self._limits.deadline, since=request.environ.get("animebooth.arrived"))
+        require_key(request, self._guards.api_key)
+        with self._guards.gate.entered(full=bool(request.environ.get("animebooth.overloaded"))):
+            upload = read_upload(request)
+            result = self._engine.convert_with(upload.data, self._options(upload), deadline)
+        if prefers_page(request.accept_mimetypes):
+            language = page_language(request)
+            return _unstored(_localised(page_response(result, upload.name, language), language))
+        seconds = self._limits.deadline - deadline.remaining()
+        return _unstored(picture_response(result, upload.name, seconds))
+
+    def styles(self) -> ResponseReturnValue:
+        return _revalidated(jsonify(catalogue(self._engine.styles(), self._engine.default_style, self._limits)))
+
+    def healthz(self) -> ResponseReturnValue:
+        return _unstored(jsonify(status="ok"))
+
+    def readyz(self) -> ResponseReturnValue:
+        status = self._engine.status()
+        response = _unstored(jsonify(status_document(status)))
+        if status.state != "ready":
+            response.status_code = 503
+            response.headers["Retry-After"] = str(STARTING_SECONDS)
+        return response
+
+    def openapi(self) -> ResponseReturnValue:
+        return _revalidated(jsonify(self._description))
+
+    def docs(self) -> ResponseReturnValue:
+        return _revalidated(Response(render_template("docs.html", lang="en", api=self._description)))
+
+    def favicon(self) -> ResponseReturnValue:
+        return send_from_directory(current_app.static_folder or "", "icons/icon-48.png", max_age=_DAY)
+
+    def _options(self, upload: Upload) -> ConvertOptions:
+        options = parse_options(upload.options, [info.card.id for info in self._engine.styles()])
+        if options.format is None and not prefers_page(request.accept_mimetypes):
+            options = replace(options, format=accepted_format(request.accept_mimetypes))
+        return options
+
+    @cached_property
+    def _description(self) -> dict[str, Any]:
+        styles = [info.card.id for info in self._engine.styles()]
+        return openapi_document(styles, self._limits, key_required=bool(self._guards.api_key))
+
+
+def _localised(page: Response, language: str) -> Response:
+    page.headers["Content-Language"] = language
+    page.headers.setdefault("Cache-Control", "no-cache")
+    page.vary.update(["Accept-Language", "Cookie"])
+    return page
+
+
+def _unstored(response: Response) -> Response:
+    response.headers["Cache-Control"] = "no-store"
+    if request.method == "POST":
+        response.vary.add("Accept")
+    return response
+
+
+def _revalidated(response: Response) -> Response:
+    response.headers["Cache-Control"] = "no-cache"
+    response.add_etag()
+    response.make_conditional(request)
+    return response

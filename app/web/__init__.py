@@ -1,0 +1,1 @@
+"""What only the web service needs: reading uploads, negotiation, limits, problem documents, the API description."""
