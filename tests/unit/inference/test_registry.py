@@ -1,0 +1,322 @@
+"""models.toml: what is read, what is refused in words, and what a bad weight file spoils."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.errors import ModelError, NoUsableStyle
+from app.imaging.sizing import SizeRequirements
+from app.inference.card import Licence
+from app.inference.registry import ModelRegistry
+
+BUILT_IN = Path(__file__).parents[3] / "models"
+
+WORDS = {"en": "Name", "zh": "名称", "ja": "名前"}
+
+LFS_POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:8869f3fe\nsize 1952564\n"
+
+
+def described(file: str, content: bytes) -> dict[str, Any]:
+    return {"file": file, "sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
+
+
+def style(name: str, **changes: Any) -> dict[str, Any]:
+    """A whole ``[[styles]]`` table; the weights are its name in bytes. A change to None takes the key away."""
+    table = {
+        "id": name,
+        "title": dict(WORDS),
+        "description": dict(WORDS),
+        "kind": "scene",
+        "family": "lite",
+        "source": "https://example.org/weights",
+        "licence": {"id": "CC0-1.0", "sentence": "Free for all."},
+        "commercial": True,
+        "layout": "NCHW",
+        "input_name": "in",
+        "output_name": "out",
+        "input_range": [-1, 1.0],
+        "output_range": [0.0, 1.0],
+        "channel_order": "BGR",
+        "multiple_of": 16,
+        "minimum": 32,
+        "local": False,
+        "halo": 48,
+        "face_size": 256,
+        "variants": {"fp32": described(f"{name}.onnx", name.encode())},
+    } | changes
+    return {key: value for key, value in table.items() if value is not None}
+
+
+def detector(file: str = "face.tflite") -> dict[str, Any]:
+    return described(file, b"face") | {"licence": "Apache-2.0", "origin": "somewhere"}
+
+
+def as_toml(content: dict[str, Any]) -> str:
+    """TOML of ``content``: inline tables and JSON's texts, lists and numbers are valid in both."""
+    return "".join(f"{key} = {_inline(value)}\n" for key, value in content.items())
+
+
+def _inline(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(key)} = {_inline(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_inline, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+Shelf = Callable[..., Path]
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Shelf:
+    """Writes a models folder: models.toml and a whole file for each style and detector in it."""
+
+    def write(*styles: dict[str, Any], **rest: Any) -> Path:
+        (tmp_path / "models.toml").write_text(as_toml({"styles": list(styles)} | rest), encoding="utf-8")
+        for table in styles:
+            for variant in table["variants"].values():
+                _write_weights(tmp_path / Path(variant["file"]).name, str(table.get("id")).encode())
+        (tmp_path / "face.tflite").write_bytes(b"face")
+        return tmp_path
+
+    return write
+
+
+def _write_weights(path: Path, content: bytes) -> None:
+    if path.name not in ("", ".."):
+        path.write_bytes(content)
+
+
+class TestTheBuiltInModels:
+    @pytest.fixture(scope="class")
+    @staticmethod
+    def registry() -> ModelRegistry:
+        return ModelRegistry.load(BUILT_IN)
+
+    def test_every_style_is_usable(self, registry: ModelRegistry) -> None:
+        assert registry.usable == ("hayao", "cute")
+
+    @pytest.mark.parametrize("variant", ["fp32", "fp16", "int8"])
+    def test_every_variant_is_there_and_whole(self, variant: str) -> None:
+        registry = ModelRegistry.load(BUILT_IN, variant=variant)
+        assert [style.reason for style in registry.styles.values()] == [None, None]
+        assert len({style.path for style in registry.styles.values()}) == 2
+
+    def test_every_detector_is_usable(self, registry: ModelRegistry) -> None:
+        assert {name: model.reason for name, model in registry.detectors.items()} == {
+            "short_range": None,
+            "full_range": None,
+        }
+        assert {model.licence for model in registry.detectors.values()} == {"Apache-2.0"}
+
+    def test_the_face_style_stands_in_scenery(self, registry: ModelRegistry) -> None:
+        assert registry.card("cute").surroundings == "hayao"
+
+    def test_no_style_is_sold(self, registry: ModelRegistry) -> None:
+        assert not any(style.card.commercial for style in registry.styles.values())
+
+    def test_every_weight_file_is_named_in_models_toml_and_in_a_card(self, registry: ModelRegistry) -> None:
+        named = {file.file for style in registry.styles.values() for file in style.card.variants.values()}
+        named |= {model.path.relative_to(BUILT_IN).as_posix() for model in registry.detectors.values()}
+        shipped = {path.relative_to(BUILT_IN).as_posix() for path in _weights(BUILT_IN)}
+        assert shipped == named
+        cards = "".join(path.read_text(encoding="utf-8") for path in BUILT_IN.rglob("*.md"))
+        assert [file for file in sorted(shipped) if Path(file).name not in cards] == []
+
+
+def _weights(folder: Path) -> Iterator[Path]:
+    return (path for path in folder.rglob("*") if path.suffix in (".onnx", ".tflite"))
+
+
+class TestACard:
+    def test_says_what_models_toml_says(self, shelf: Shelf) -> None:
+        card = ModelRegistry.load(shelf(style("a"))).card("a")
+        assert card.title["ja"] == "名前"
+        assert card.licence == Licence("CC0-1.0", "Free for all.")
+        assert card.sizes == SizeRequirements(multiple_of=16, minimum=32)
+        assert (card.input_range, card.output_range) == ((-1.0, 1.0), (0.0, 1.0))
+        assert (card.channel_order, card.layout, card.halo, card.face_size) == ("BGR", "NCHW", 48, 256)
+        assert (card.kind, card.surroundings, card.commercial, card.local) == ("scene", None, True, False)
+
+    def test_may_have_fixed_sides(self, shelf: Shelf) -> None:
+        card = ModelRegistry.load(shelf(style("a", fixed=[512, 256]))).card("a")
+        assert card.sizes.fixed == (512, 256)
+
+    def test_cannot_be_changed(self, shelf: Shelf) -> None:
+        card = ModelRegistry.load(shelf(style("a"))).card("a")
+        with pytest.raises(AttributeError):
+            card.halo = 3  # type: ignore[misc]
+        with pytest.raises(TypeError):
+            card.title["en"] = "Other"  # type: ignore[index]
+
+    def test_a_variant_it_lacks_is_the_first_one(self, shelf: Shelf) -> None:
+        variants = {"fp32": described("a.onnx", b"a"), "int8": described("a8.onnx", b"a")}
+        folder = shelf(style("a", variants=variants))
+        picked = {name: ModelRegistry.load(folder, variant=name).styles["a"].path.name for name in ("int8", "fp16")}
+        assert picked == {"int8": "a8.onnx", "fp16": "a.onnx"}
+
+
+WRONG_STYLES: dict[str, tuple[dict[str, Any], str]] = {
+    "an unknown key": (style("a", halos=3), "Style a has an unknown key: halos."),
+    "a missing key": (style("a", halo=None), "Style a has no halo."),
+    "no id": (style("a", id=None), "Style number 1 has no id."),
+    "an id for no address": (style("a b"), "cannot be “a b”: small letters, digits, - and _ only"),
+    "a number as text": (style("a", halo="48"), "Style a: halo must be a whole number."),
+    "true as a number": (style("a", halo=True), "Style a: halo must be a whole number."),
+    "a number as true": (style("a", local=1), "Style a: local must be true or false."),
+    "a negative number": (style("a", halo=-1), "Style a: halo must be at least 0."),
+    "a multiple of nothing": (style("a", multiple_of=0), "Style a: multiple_of must be at least 1."),
+    "an empty text": (style("a", family=""), "Style a: family must not be empty."),
+    "an unknown layout": (style("a", layout="CHWN"), "layout cannot be “CHWN”: it is one of NCHW, NHWC."),
+    "an unknown kind": (style("a", kind="animal"), "it is one of scene, face"),
+    "an unknown channel order": (style("a", channel_order="GBR"), "it is one of RGB, BGR"),
+    "a range of one number": (style("a", input_range=[1]), "Style a: input_range must be two numbers."),
+    "a range of texts": (style("a", input_range=["0", "1"]), "Style a: input_range must be two numbers."),
+    "a falling range": (style("a", output_range=[1, -1]), "Style a: output_range must rise."),
+    "one fixed side": (style("a", fixed=[512]), "Style a: fixed must be a width and a height"),
+    "fixed sides that do not divide": (style("a", fixed=[512, 250]), "multiples of multiple_of"),
+    "a title in one language": (style("a", title={"en": "A"}), "Style a, title, has no zh."),
+    "a title in four": (style("a", title=WORDS | {"de": "A"}), "Style a, title, has an unknown key: de."),
+    "a title for all": (style("a", title="A"), "Style a: title must be a table."),
+    "a licence without words": (style("a", licence={"id": "MIT"}), "Style a, licence, has no sentence."),
+    "a source that is no address": (style("a", source="file:///a"), "it must be an https address"),
+    "no variants": (style("a", variants={}), "Style a: variants must name at least one file."),
+    "a short SHA-256": (style("a", variants={"fp32": described("a", b"") | {"sha256": "12"}}), "64 digits"),
+    "an empty file": (style("a", variants={"fp32": described("a", b"")}), "bytes must be at least 1"),
+    "surroundings that are not there": (
+        style("a", kind="face", surroundings="b"),
+        "Style a: surroundings names no style: b.",
+    ),
+    "surroundings of scenery": (style("a", surroundings="a"), "Style a: only a face style has surroundings."),
+    "surroundings that are a face style": (
+        style("a", kind="face", surroundings="a"),
+        "surroundings must be a scene style, and a is for faces",
+    ),
+}
+
+
+class TestWhatIsRefused:
+    @pytest.mark.parametrize(("table", "sentence"), WRONG_STYLES.values(), ids=WRONG_STYLES.keys())
+    def test_a_style_with(self, shelf: Shelf, table: dict[str, Any], sentence: str) -> None:
+        with pytest.raises(ModelError, match=re.escape(sentence)):
+            ModelRegistry.load(shelf(table))
+
+    @pytest.mark.parametrize("file", ["../a.onnx", "/etc/passwd", "x/../../a", "..", "c:\\a.onnx", "..\\a.onnx", "c:a"])
+    def test_a_file_outside_the_models_folder(self, shelf: Shelf, file: str) -> None:
+        table = style("a", variants={"fp32": described(file, b"a")})
+        with pytest.raises(ModelError, match="must lie in the models folder"):
+            ModelRegistry.load(shelf(table))
+
+    def test_two_styles_of_one_id(self, shelf: Shelf) -> None:
+        with pytest.raises(ModelError, match=r"Two styles are called a\."):
+            ModelRegistry.load(shelf(style("a"), style("a")))
+
+    def test_a_detector_with_an_unknown_key(self, shelf: Shelf) -> None:
+        with pytest.raises(ModelError, match=r"Face detector near has an unknown key: size\."):
+            ModelRegistry.load(shelf(style("a"), face_detectors={"near": detector() | {"size": 1}}))
+
+    def test_an_unknown_table(self, shelf: Shelf) -> None:
+        with pytest.raises(ModelError, match=r"models\.toml has an unknown key: style\."):
+            ModelRegistry.load(shelf(style("a"), style={}))
+
+    def test_styles_that_are_no_list(self, shelf: Shelf) -> None:
+        with pytest.raises(ModelError, match="styles must be a list"):
+            ModelRegistry.load(shelf(styles={}))
+
+    def test_a_missing_models_toml(self, tmp_path: Path) -> None:
+        with pytest.raises(ModelError, match="cannot be read: without it there are no styles"):
+            ModelRegistry.load(tmp_path)
+
+    @pytest.mark.parametrize("content", [b"[[styles", b"\xff\xfe"])
+    def test_a_models_toml_that_is_not_toml(self, tmp_path: Path, content: bytes) -> None:
+        (tmp_path / "models.toml").write_bytes(content)
+        with pytest.raises(ModelError, match="is not valid TOML"):
+            ModelRegistry.load(tmp_path)
+
+    def test_one_wrong_style_among_good_ones_ends_the_load(self, shelf: Shelf) -> None:
+        with pytest.raises(ModelError, match="Style b has no halo"):
+            ModelRegistry.load(shelf(style("a"), style("b", halo=None)))
+
+
+BAD_FILES: dict[str, tuple[bytes | None, str]] = {
+    "missing": (None, "Style b: b.onnx is missing."),
+    "zero bytes": (b"", "Style b: b.onnx is empty."),
+    "a Git LFS pointer": (LFS_POINTER.encode(), "Style b: b.onnx is a Git LFS pointer, not the file itself"),
+    "cut short": (b"bb", "Style b: b.onnx has 2 bytes instead of 1: fetch it again."),
+    "another file of the same size": (b"c", "is not the file that models.toml describes (its SHA-256 differs)"),
+}
+
+
+@pytest.mark.parametrize(("content", "sentence"), BAD_FILES.values(), ids=BAD_FILES.keys())
+class TestABadWeightFile:
+    @staticmethod
+    def spoil(folder: Path, content: bytes | None) -> Path:
+        (folder / "b.onnx").unlink()
+        if content is not None:
+            (folder / "b.onnx").write_bytes(content)
+        return folder
+
+    def test_spoils_its_own_style_alone(self, shelf: Shelf, content: bytes | None, sentence: str) -> None:
+        registry = ModelRegistry.load(self.spoil(shelf(style("a"), style("b")), content))
+        assert registry.usable == ("a",)
+        assert list(registry.styles) == ["a", "b"]
+        assert sentence in (registry.styles["b"].reason or "")
+        assert not registry.styles["b"].usable
+
+    def test_ends_the_load_where_no_other_style_works(self, shelf: Shelf, content: bytes | None, sentence: str) -> None:
+        with pytest.raises(NoUsableStyle, match=re.escape(sentence)):
+            ModelRegistry.load(self.spoil(shelf(style("b")), content))
+
+    def test_is_told_without_the_folders_path(self, shelf: Shelf, content: bytes | None, sentence: str) -> None:
+        folder = self.spoil(shelf(style("a"), style("b")), content)
+        assert str(folder) not in (ModelRegistry.load(folder).styles["b"].reason or "")
+
+
+def test_a_folder_in_place_of_a_file_is_told_in_words(shelf: Shelf) -> None:
+    folder = shelf(style("a"), style("b"))
+    (folder / "b.onnx").unlink()
+    (folder / "b.onnx").mkdir()
+    assert ModelRegistry.load(folder).styles["b"].reason == "Style b: b.onnx cannot be read."
+
+
+def test_only_the_variant_in_use_is_checked(shelf: Shelf) -> None:
+    variants = {"fp32": described("a.onnx", b"a"), "int8": described("a8.onnx", b"a")}
+    folder = shelf(style("a", variants=variants))
+    (folder / "a8.onnx").unlink()
+    assert ModelRegistry.load(folder).usable == ("a",)
+
+
+def test_a_bad_detector_is_told_and_leaves_the_styles_alone(shelf: Shelf) -> None:
+    folder = shelf(style("a"), face_detectors={"near": detector(), "far": detector("far.tflite")})
+    registry = ModelRegistry.load(folder)
+    assert registry.usable == ("a",)
+    assert registry.detectors["near"].reason is None
+    assert registry.detectors["far"].reason == "Face detector far: far.tflite is missing."
+
+
+def test_no_styles_at_all_is_no_usable_style(shelf: Shelf) -> None:
+    with pytest.raises(NoUsableStyle):
+        ModelRegistry.load(shelf())
+
+
+def test_loading_reads_and_writes_nothing_else(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(BUILT_IN, tmp_path / "models"))
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+    ModelRegistry.load(folder)
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
+
+
+def test_cards_are_read_without_onnxruntime() -> None:
+    """Styles are listed, and files checked, in processes that never run a network."""
+    code = "import sys, app.inference.registry; sys.exit('onnxruntime' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=BUILT_IN.parent, check=False).returncode == 0
