@@ -1,0 +1,174 @@
+"""JPEG (ITU-T T.81), also as the first picture of an MPO: the segments before the first scan, and its pixels.
+
+The pixels come from libjpeg-turbo through simplejpeg: four to five times as fast as through Pillow on a phone's photo
+and into three bytes a pixel, with its warnings reported. The warnings matter: libjpeg fills what a cut file lacks
+with gray and calls it a warning, which Pillow and OpenCV swallow.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import simplejpeg
+from PIL import JpegImagePlugin
+
+from app.errors import BrokenImage, UnsupportedImage
+from app.imaging.containers.upload import Raster, Upload, array_raster, pillow_raster
+from app.imaging.exif import orientation
+
+_SOI: Final = b"\xff\xd8"
+_EOI: Final = b"\xff\xd9"
+_SOS: Final = 0xDA
+_APP0_JFIF: Final = 0xE0
+_APP1_EXIF: Final = 0xE1
+_APP2_ICC: Final = 0xE2
+_APP14_ADOBE: Final = 0xEE
+_COMMENT: Final = 0xFE
+_FRAMES: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+_WITHOUT_LENGTH: Final = frozenset({0x01, *range(0xD0, 0xD9)})
+# The application segments that say how the components are to be read; all others are metadata.
+_METADATA: Final = frozenset({*range(0xE0, 0xF0), _COMMENT}) - {_APP0_JFIF, _APP14_ADOBE}
+
+_EXIF_SIGNATURE: Final = b"Exif\0\0"
+_ICC_SIGNATURE: Final = b"ICC_PROFILE\0"
+
+# A progressive picture has about ten scans. Each can cost a pass over all pixels for a hundred bytes
+# (libjpeg-turbo's "Two Issues with the JPEG Standard"), so their number is bounded.
+_MOST_SCANS: Final = 100
+
+# libjpeg warnings about files whose picture is whole, by part of their text in libjpeg's jerror.h.
+_HARMLESS: Final = (
+    "extraneous bytes before marker",
+    "Unknown Adobe color transform",
+    "unknown JFIF revision",
+    "Inconsistent progression sequence",
+    "Invalid SOS parameters",
+)
+# TurboJPEG's own restriction, not libjpeg's: rare sampling factors are left to Pillow.
+_RARE_SAMPLING: Final = "subsampling"
+
+
+@dataclass(frozen=True, slots=True)
+class _Segment:
+    marker: int
+    start: int
+    body: int
+    end: int
+
+
+def open_upload(data: bytes) -> Upload:
+    """Read the header. Raises BrokenImage, and UnsupportedImage for samples of other than 8 bits."""
+    segments = list(_segments(data))
+    if not segments or segments[-1].marker != _SOS:
+        raise BrokenImage
+    frame = next((segment for segment in segments if segment.marker in _FRAMES), None)
+    if frame is None or frame.end - frame.body < 6:
+        raise BrokenImage
+    precision, height, width, components = struct.unpack_from(">BHHB", data, frame.body)
+    if precision != 8:
+        raise UnsupportedImage
+    if _count_scans(data, segments[-1].start) > _MOST_SCANS:
+        raise BrokenImage
+    stream = _pixels_only(data, segments)
+    return Upload(
+        width,
+        height,
+        lambda factor: _load(stream, width, height, components, factor),
+        orientation(_first_exif(data, segments)),
+        _profile(data, segments),
+    )
+
+
+def _segments(data: bytes) -> Iterator[_Segment]:
+    """The segments up to and with the first start of scan. Junk between them is skipped, as libjpeg does."""
+    at = len(_SOI)
+    while (at := data.find(b"\xff", at)) != -1:
+        marker = data[at + 1] if at + 1 < len(data) else 0
+        if marker in (0x00, 0xFF) or marker in _WITHOUT_LENGTH:
+            at += 1 if marker == 0xFF else 2
+            continue
+        if marker == _EOI[1] or at + 4 > len(data):
+            return
+        end = at + 2 + int.from_bytes(data[at + 2 : at + 4], "big")
+        if end > len(data) or end < at + 4:
+            return
+        yield _Segment(marker, at, at + 4, end)
+        if marker == _SOS:
+            return
+        at = end
+
+
+def _count_scans(data: bytes, first: int) -> int:
+    # Within coded data 0xFF is followed by 0x00 or a restart marker, so what looks like a start of scan is one.
+    end = data.find(_EOI, first)
+    return data.count(bytes((0xFF, _SOS)), first, end if end != -1 else len(data))
+
+
+def _pixels_only(data: bytes, segments: list[_Segment]) -> bytes:
+    """The file without its metadata. An end marker is added: without one a picture that is whole counts as cut."""
+    kept = [data[item.start : item.end] for item in segments[:-1] if item.marker not in _METADATA]
+    return b"".join((_SOI, *kept, data[segments[-1].start :], _EOI))
+
+
+def _first_exif(data: bytes, segments: list[_Segment]) -> bytes:
+    for item in segments:
+        if item.marker == _APP1_EXIF and data.startswith(_EXIF_SIGNATURE, item.body):
+            return data[item.body : item.end]
+    return b""
+
+
+def _profile(data: bytes, segments: list[_Segment]) -> bytes | None:
+    """The ICC profile from its numbered parts (ICC.1:2022 B.4), or None where parts are missing."""
+    head = len(_ICC_SIGNATURE) + 2
+    parts = sorted(
+        (data[item.body + head - 2], data[item.body + head - 1], data[item.body + head : item.end])
+        for item in segments
+        if item.marker == _APP2_ICC and data.startswith(_ICC_SIGNATURE, item.body) and item.end - item.body > head
+    )
+    numbers = [number for number, _, _ in parts]
+    if not parts or numbers != list(range(1, parts[0][1] + 1)):
+        return None
+    return b"".join(part for _, _, part in parts)
+
+
+def _load(stream: bytes, width: int, height: int, components: int, factor: int) -> Raster:
+    size = (math.ceil(width / factor), math.ceil(height / factor))
+    colorspace = {1: "GRAY", 3: "RGB", 4: "CMYK"}.get(components)
+    if colorspace is None:
+        raise BrokenImage
+    try:
+        pixels = _decode(stream, size, colorspace)
+    except ValueError as error:
+        if _RARE_SAMPLING in str(error):
+            return _load_by_pillow(stream, size)
+        raise
+    if pixels.shape[1::-1] != size:
+        raise BrokenImage
+    if colorspace == "CMYK":
+        # Stored inverted, by Adobe's custom, which readers assume with or without Adobe's marker.
+        np.subtract(255, pixels, out=pixels)
+    return array_raster(pixels[:, :, 0] if colorspace == "GRAY" else pixels)
+
+
+def _decode(stream: bytes, size: tuple[int, int], colorspace: str) -> npt.NDArray[np.uint8]:
+    """Decode to the smallest of libjpeg's scales that is no smaller than ``size``. ValueError: broken."""
+    width, height = size
+    try:
+        return np.asarray(simplejpeg.decode_jpeg(stream, colorspace, min_width=width, min_height=height))
+    except ValueError as error:
+        if not any(text in str(error) for text in _HARMLESS):
+            raise
+    return np.asarray(simplejpeg.decode_jpeg(stream, colorspace, min_width=width, min_height=height, strict=False))
+
+
+def _load_by_pillow(stream: bytes, size: tuple[int, int]) -> Raster:
+    image = JpegImagePlugin.JpegImageFile(BytesIO(stream))
+    image.draft(None, size)
+    return pillow_raster(image, 1)

@@ -1,0 +1,73 @@
+"""What a container's header says, and the pixels that can be had from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+Rows: TypeAlias = Callable[[int, int], Image.Image]
+"""(top, bottom) -> those rows of the decoded picture, in the picture's own mode."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tone:
+    """Which stored values are black (``low``) and white (``high``, which may be the lesser), where not 0 and 255."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Raster:
+    """A decoded picture as stored: not turned, in its own mode and colours, ``width`` x ``height`` px.
+
+    factor: by which the rows are still to be reduced. tone: for modes of more than 8 bits. key: the one stored value
+    that means transparent, for those modes. array: the same pixels as (H, W, 3) uint8 where they lie in memory
+    like that already; its owner may overwrite it.
+    """
+
+    width: int
+    height: int
+    rows: Rows
+    factor: int = 1
+    tone: Tone | None = None
+    key: int | None = None
+    array: npt.NDArray[np.uint8] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A picture whose header has been read and whose pixels have not.
+
+    width, height: as stored, in pixels. orientation: 1 to 8 as in EXIF, still to be applied. icc: the embedded
+    profile, unchecked. load: decodes; takes the factor (1, 2, 4 or 8) by which the caller wants the picture reduced.
+    """
+
+    width: int
+    height: int
+    load: Callable[[int], Raster]
+    orientation: int = 1
+    icc: bytes | None = None
+
+
+def pillow_raster(image: Image.Image, factor: int, *, tone: Tone | None = None, key: int | None = None) -> Raster:
+    """The raster of a Pillow picture, decoded now. Raises what Pillow's decoders raise."""
+    image.load()
+    width, height = image.size
+    return Raster(width, height, lambda top, bottom: image.crop((0, top, width, bottom)), factor, tone, key)
+
+
+def array_raster(array: npt.NDArray[np.uint8], factor: int = 1) -> Raster:
+    """The raster of a gray (H, W), RGB (H, W, 3) or CMYK (H, W, 4) array; Pillow's CMYK, where 0 is no ink."""
+    height, width = array.shape[:2]
+    mode = {1: "L", 3: "RGB", 4: "CMYK"}[1 if array.ndim == 2 else array.shape[2]]
+
+    def rows(top: int, bottom: int) -> Image.Image:
+        return Image.frombytes(mode, (width, bottom - top), np.ascontiguousarray(array[top:bottom]).tobytes())
+
+    return Raster(width, height, rows, factor, array=array if mode == "RGB" else None)
