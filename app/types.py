@@ -43,6 +43,10 @@ class Point:
     x: float
     y: float
 
+    def moved(self, dx: float, dy: float) -> Point:
+        """The place (dx, dy) pixels further."""
+        return Point(self.x + dx, self.y + dy)
+
 
 @dataclass(frozen=True, slots=True)
 class Box:
@@ -58,6 +62,10 @@ class Box:
         """Square pixels."""
         return self.width * self.height
 
+    def moved(self, dx: float, dy: float) -> Box:
+        """The box (dx, dy) pixels further."""
+        return Box(self.x + dx, self.y + dy, self.width, self.height)
+
 
 @dataclass(frozen=True, slots=True)
 class Face:
@@ -71,6 +79,10 @@ class Face:
     right_eye: Point
     left_eye: Point
     score: float
+
+    def moved(self, dx: float, dy: float) -> Face:
+        """The face (dx, dy) pixels further."""
+        return Face(self.box.moved(dx, dy), self.right_eye.moved(dx, dy), self.left_eye.moved(dx, dy), self.score)
 
 
 class Session(Protocol):

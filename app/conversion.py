@@ -1,0 +1,190 @@
+"""One conversion from the upload's bytes to the answer's bytes: decode, plan, faces, stylise, blend, encode.
+
+Holds no state: everything it works with comes in as a ``Kit``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from app.errors import FacesUnavailable, NoFaceFound
+from app.imaging.blend import mix
+from app.imaging.decode import Decoded, DecodeLimits, decode
+from app.imaging.encode import MIMETYPES, answer_format, encode, supports_alpha
+from app.imaging.portrait import portrait_box
+from app.imaging.sizing import plan_size, resize
+from app.inference.painter import Painted, paint_faces
+from app.inference.stylizer import Stylizer
+from app.options import MAX_STRENGTH, ConvertOptions
+from app.stopwatch import Stopwatch
+from app.types import AlphaMask, Box, Checkpoint, Detector, Face, ImageFormat, RgbImage, StyleId
+
+Notice: TypeAlias = Literal["faces-off", "no-face"]
+
+STAGES: Final = ("decode", "face", "infer", "blend", "encode")
+
+WORKING_PIXELS: Final = 16_000_000
+"""A JPEG above this is decoded at a half, quarter or eighth: 12 MP phone photos keep every pixel for their faces,
+48 MP ones cost 36 MB instead of 146."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The answer to one conversion.
+
+    image: the encoded picture. width, height: its sides in pixels. faces: how many were treated on their own.
+    timings: seconds spent in each of STAGES. notices: what the sender should know, as stable codes.
+    """
+
+    image: bytes
+    mimetype: str
+    format: ImageFormat
+    style: StyleId
+    faces: int
+    width: int
+    height: int
+    timings: Mapping[str, float]
+    notices: tuple[Notice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kit:
+    """What a conversion works with.
+
+    stylizer: the network of a style, loaded on first use. detector: None where faces cannot be found here.
+    """
+
+    limits: DecodeLimits
+    stylizer: Callable[[StyleId], Stylizer]
+    detector: Callable[[], Detector | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Scene:
+    """What is to be drawn.
+
+    full: (H, W, 3) uint8 as decoded, for faces. small: the same view at the answer's size. alpha: at the answer's
+    size. faces: in pixels of ``full``.
+    """
+
+    full: RgbImage
+    small: RgbImage
+    alpha: AlphaMask | None
+    faces: tuple[Face, ...]
+
+
+def convert_picture(data: bytes, options: ConvertOptions, kit: Kit, checkpoint: Checkpoint) -> Result:
+    """The answer to the upload ``data``; ``options`` name a style and a size.
+
+    ``checkpoint`` is called between pieces of work; what it raises ends it. Raises the errors of app.imaging.decode,
+    StyleUnavailable and, for a portrait that cannot be had, NoFaceFound and FacesUnavailable.
+    """
+    watch = Stopwatch(STAGES)
+    with watch.stage("infer"):
+        drawer = _Drawer.of(options, kit)
+    with watch.stage("decode"):
+        original = options.size == "original"
+        upload = decode(data, kit.limits, working_pixels=None if original else WORKING_PIXELS)
+    checkpoint()
+    with watch.stage("face"):
+        faces, notices = _find_faces(upload, options, kit)
+    with watch.stage("decode"):
+        scene = _scene(upload, faces, options)
+    checkpoint()
+    drawing = drawer.draw(scene, watch, checkpoint)
+    with watch.stage("blend"):
+        rgb = mix(scene.small, drawing.image, options.strength / MAX_STRENGTH)
+    checkpoint()
+    with watch.stage("encode"):
+        format = options.format or answer_format(upload.format)
+        image = encode(rgb, format, quality=options.quality, alpha=scene.alpha if supports_alpha(format) else None)
+    height, width = rgb.shape[:2]
+    return Result(
+        image=image,
+        mimetype=MIMETYPES[format],
+        format=format,
+        style=drawer.style,
+        faces=drawing.faces,
+        width=width,
+        height=height,
+        timings=watch.seconds(),
+        notices=notices,
+    )
+
+
+def _find_faces(upload: Decoded, options: ConvertOptions, kit: Kit) -> tuple[tuple[Face, ...], tuple[Notice, ...]]:
+    """The faces to treat, in pixels of ``upload.rgb``, and what to tell the sender."""
+    if options.face == "off":
+        return (), ()
+    detector = kit.detector()
+    if detector is None:
+        if options.face == "only":
+            raise FacesUnavailable
+        return (), ("faces-off",)
+    faces = tuple(detector.detect(upload.rgb))
+    if not faces and options.face == "only":
+        raise NoFaceFound
+    return faces, () if faces else ("no-face",)
+
+
+def _scene(upload: Decoded, faces: tuple[Face, ...], options: ConvertOptions) -> _Scene:
+    full, alpha = upload.rgb, upload.alpha
+    if options.face == "only":
+        frame = portrait_box(faces[0], full.shape[1], full.shape[0])
+        full, alpha = _cut(full, frame), None if alpha is None else _cut(alpha, frame)
+        faces = tuple(face.moved(-frame.x, -frame.y) for face in faces)
+    longest = options.size if isinstance(options.size, int) else None
+    width, height = plan_size(full.shape[1], full.shape[0], longest)
+    return _Scene(
+        full=full,
+        small=resize(full, width, height),
+        alpha=None if alpha is None else resize(alpha, width, height),
+        faces=faces,
+    )
+
+
+def _cut(image: npt.NDArray[np.uint8], frame: Box) -> npt.NDArray[np.uint8]:
+    x, y = round(frame.x), round(frame.y)
+    return image[y : y + round(frame.height), x : x + round(frame.width)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawer:
+    """The networks of one style: one for the picture, one for each face."""
+
+    style: StyleId
+    picture: Stylizer
+    face: Stylizer
+
+    @classmethod
+    def of(cls, options: ConvertOptions, kit: Kit) -> _Drawer:
+        """The networks that ``options`` ask for, loaded on first use."""
+        if options.style is None:
+            raise ValueError("the engine names a style before it converts")
+        own = kit.stylizer(options.style)
+        surroundings = own.card.surroundings
+        return cls(options.style, kit.stylizer(surroundings) if surroundings else own, own)
+
+    def draw(self, scene: _Scene, watch: Stopwatch, checkpoint: Checkpoint) -> Painted:
+        """The whole of ``scene.small`` drawn, then each face over it."""
+
+        def draw_face(crop: RgbImage) -> RgbImage:
+            with watch.stage("infer"):
+                return self.face.stylize(crop, checkpoint)
+
+        with watch.stage("infer"):
+            surroundings = self.picture.stylize(scene.small, checkpoint)
+        with watch.stage("blend"):
+            return paint_faces(
+                scene.full,
+                surroundings,
+                scene.faces,
+                draw_face,
+                face_size=self.face.card.face_size,
+                checkpoint=checkpoint,
+            )

@@ -1,0 +1,322 @@
+"""Engine: the one owner of state. It holds the networks, the face detector and the right to run them."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Final, Literal, TypeAlias
+
+import numpy as np
+
+from app.config import SettingError, Settings
+from app.conversion import Kit, Result, convert_picture
+from app.deadline import NO_DEADLINE, Deadline
+from app.errors import InvalidOption, ModelError, NotReady, NoUsableStyle, StyleUnavailable
+from app.imaging.decode import DecodeLimits
+from app.inference.card import ModelCard
+from app.inference.cpu import best_concurrency, usable_cpus
+from app.inference.faces import DetectorUnavailable, MediaPipeDetector
+from app.inference.finder import FaceFinder
+from app.inference.gate import GatedSession
+from app.inference.registry import ModelRegistry, Style
+from app.inference.session import OrtSession
+from app.inference.shelf import AVAILABLE, READY, StyleShelf
+from app.inference.stylizer import Stylizer
+from app.options import ConvertOptions, SizeOption
+from app.types import Detector, FaceMode, ImageFormat, StyleId
+
+__all__ = ["ConvertOptions", "Engine", "EngineStatus", "Result", "StyleInfo"]
+
+State: TypeAlias = Literal["starting", "ready", "failed"]
+
+WARM_UP_SHAPES: Final = ((576, 768), (768, 576))
+"""(height, width) of the commonest answers: a phone's 4:3, both ways."""
+
+WARM_UP_RUNS: Final = 2
+"""ONNX Runtime plans its memory in the first run of a shape and uses the plan from the second."""
+
+MEBIBYTE: Final = 1024 * 1024
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class StyleInfo:
+    """A style as people see it. ``state``: ``ready``, ``available`` or ``unavailable: why``."""
+
+    card: ModelCard
+    state: str
+
+    @property
+    def usable(self) -> bool:
+        """Whether a picture can be converted in it."""
+        return not self.state.startswith("unavailable")
+
+
+@dataclass(frozen=True, slots=True)
+class EngineStatus:
+    """How the engine is. ``reason`` says why it failed; ``faces`` is ``starting``, ``ready`` or ``off: why``."""
+
+    state: State
+    reason: str | None
+    styles: Mapping[StyleId, str]
+    faces: str
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What an engine is made of. Nothing here has a thread yet, so it may cross a fork.
+
+    open_style: a style's stylizer; its networks wait at the gate they are handed. open_detector: raises
+    DetectorUnavailable where faces cannot be found. runs: network runs at once. lanes: conversions under way at
+    once; more would only hold more decoded pictures in memory. default_size: px of the longest side.
+    """
+
+    registry: ModelRegistry
+    open_style: Callable[[Style, threading.Semaphore], Stylizer]
+    open_detector: Callable[[], Detector]
+    limits: DecodeLimits
+    runs: int
+    lanes: int
+    default_style: StyleId
+    default_size: int
+
+
+class _Runtime:
+    """What lives in one process alone: networks, detector and locks. Neither their threads nor they survive a fork."""
+
+    def __init__(self, parts: Parts) -> None:
+        self.pid = os.getpid()
+        gate = threading.BoundedSemaphore(parts.runs)
+        self.shelf = StyleShelf(parts.registry, lambda style: parts.open_style(style, gate))
+        self.finder = FaceFinder(parts.open_detector)
+        self.lanes = threading.BoundedSemaphore(parts.lanes)
+        self.start_lock = threading.Lock()
+        self.thread: threading.Thread | None = None
+        self.settled = threading.Event()
+        self.failure: ModelError | None = None
+
+    @property
+    def state(self) -> State:
+        if not self.settled.is_set():
+            return "starting"
+        return "failed" if self.failure else "ready"
+
+
+class Engine:
+    """Turns photos into anime pictures. Safe for threads; after a fork it starts afresh in the child."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._fork_lock = threading.Lock()
+        self._own_runtime = _Runtime(parts)
+
+    @classmethod
+    def from_settings(cls, settings: Settings | None = None) -> Engine:
+        """An engine as ``settings`` (default: the ``ANIMEBOOTH_*`` variables) describe it, not started yet.
+
+        Reads models.toml and checks every weight file. Raises ModelError for a wrong models.toml, NoUsableStyle
+        where no file is whole, SettingError for a setting that does not fit.
+        """
+        return cls(_parts(settings or Settings.from_environment()))
+
+    # Starting
+
+    def start(self, *, warm: bool = True) -> None:
+        """Build the default style and, with ``warm``, run it and the face detector once; returns when ready.
+
+        Called again, it only waits for the first call. Raises NoUsableStyle, each time, where no style can be built.
+        """
+        runtime = self._runtime()
+        with runtime.start_lock:
+            if not runtime.settled.is_set():
+                self._start(runtime, warm=warm)
+        if runtime.failure:
+            raise runtime.failure
+
+    def start_in_background(self) -> None:
+        """Start in a thread of its own; how it went is told by :meth:`status`. Called again, it does nothing."""
+        runtime = self._runtime()
+        with self._fork_lock:
+            if runtime.thread is None and not runtime.settled.is_set():
+                runtime.thread = threading.Thread(target=self._start_and_log, name="engine-start", daemon=True)
+                runtime.thread.start()
+
+    def _start_and_log(self) -> None:
+        try:
+            self.start()
+        except ModelError as error:
+            _log.error("%s", error)
+        else:
+            _log.info("Ready.")
+
+    def _start(self, runtime: _Runtime, *, warm: bool) -> None:
+        try:
+            style = self._first_style(runtime)
+            if warm:
+                self._warm(runtime, style)
+        except ModelError as failure:
+            runtime.failure = failure
+        finally:
+            runtime.settled.set()
+
+    def _first_style(self, runtime: _Runtime) -> StyleId:
+        """The default style, or the first that can be built in its place."""
+        wanted = self._parts.default_style
+        for style in (wanted, *(name for name in self._parts.registry.styles if name != wanted)):
+            try:
+                for part in self._parts_of(style):
+                    runtime.shelf.get(part)
+            except StyleUnavailable:
+                _log.warning("%s", runtime.shelf.state(style))
+            else:
+                return style
+        raise NoUsableStyle(" ".join(runtime.shelf.faults.values()))
+
+    def _warm(self, runtime: _Runtime, style: StyleId) -> None:
+        for part in self._parts_of(style):
+            stylizer = runtime.shelf.get(part)
+            for height, width in WARM_UP_SHAPES:
+                for _ in range(WARM_UP_RUNS):
+                    stylizer.stylize(np.zeros((height, width, 3), np.uint8))
+        detector = runtime.finder.detector()
+        if detector is not None:
+            detector.detect(np.zeros((*WARM_UP_SHAPES[0], 3), np.uint8))
+
+    def _parts_of(self, style: StyleId) -> tuple[StyleId, ...]:
+        surroundings = self._parts.registry.card(style).surroundings
+        return (style,) if surroundings is None else (style, surroundings)
+
+    def _runtime(self) -> _Runtime:
+        if self._own_runtime.pid != os.getpid():
+            with self._fork_lock:
+                if self._own_runtime.pid != os.getpid():
+                    self._own_runtime = _Runtime(self._parts)
+        return self._own_runtime
+
+    # Telling
+
+    def status(self) -> EngineStatus:
+        """How the engine is in this process."""
+        runtime = self._runtime()
+        styles = {name: self._style_state(runtime, name) for name in self._parts.registry.styles}
+        reason = runtime.failure.reason if runtime.failure else None
+        return EngineStatus(runtime.state, reason, styles, runtime.finder.state)
+
+    def _style_state(self, runtime: _Runtime, style: StyleId) -> str:
+        # A face style is as good as the worse of itself and its surroundings.
+        return max((runtime.shelf.state(part) for part in self._parts_of(style)), key=_badness)
+
+    def styles(self) -> list[StyleInfo]:
+        """Every style of models.toml, in its order."""
+        states = self.status().styles
+        return [StyleInfo(style.card, states[name]) for name, style in self._parts.registry.styles.items()]
+
+    @property
+    def default_style(self) -> StyleId:
+        """The style of a request that names none: the setting's, or the first usable where that one is not."""
+        usable = [info.card.id for info in self.styles() if info.usable]
+        wanted = self._parts.default_style
+        return wanted if wanted in usable or not usable else usable[0]
+
+    # Converting
+
+    def convert(
+        self,
+        data: bytes,
+        *,
+        style: StyleId | None = None,
+        face: FaceMode = "auto",
+        size: SizeOption | None = None,
+        strength: int = 100,
+        format: ImageFormat | None = None,
+        quality: int | None = None,
+    ) -> Result:
+        """Convert the encoded picture ``data``, starting the engine if need be; the options are ConvertOptions'.
+
+        Raises the errors of app.errors: InvalidOption, UnsupportedImage, BrokenImage, TooManyPixels and the like.
+        """
+        options = ConvertOptions(style=style, face=face, size=size, strength=strength, format=format, quality=quality)
+        self.start(warm=False)
+        return self.convert_with(data, options)
+
+    def convert_with(self, data: bytes, options: ConvertOptions, deadline: Deadline = NO_DEADLINE) -> Result:
+        """Convert ``data`` within ``deadline``, the wait for a start that is under way included.
+
+        Raises NotReady where the start failed or was not made in time, DeadlineExceeded, and as :meth:`convert`.
+        """
+        runtime = self._ready_runtime(deadline)
+        options = self._filled(options)
+        kit = Kit(self._parts.limits, runtime.shelf.get, runtime.finder.detector)
+        with _lane(runtime, deadline):
+            return convert_picture(data, options, kit, deadline.check)
+
+    def _filled(self, options: ConvertOptions) -> ConvertOptions:
+        """``options`` with the settings' style and size where they leave the choice."""
+        style = options.style or self.default_style
+        if style not in self._parts.registry.styles:
+            raise InvalidOption(option="style", value=style, allowed=", ".join(self._parts.registry.styles))
+        return replace(options, style=style, size=options.size or self._parts.default_size)
+
+    def _ready_runtime(self, deadline: Deadline) -> _Runtime:
+        runtime = self._runtime()
+        if not runtime.settled.wait(timeout=deadline.remaining()) or runtime.failure:
+            raise NotReady
+        return runtime
+
+    def close(self) -> None:
+        """Let go of the networks and the detector. A later start begins afresh."""
+        runtime, self._own_runtime = self._runtime(), _Runtime(self._parts)
+        runtime.finder.close()
+
+
+@contextmanager
+def _lane(runtime: _Runtime, deadline: Deadline) -> Iterator[None]:
+    if not runtime.lanes.acquire(timeout=deadline.remaining()):
+        raise deadline.exceeded()
+    try:
+        yield
+    finally:
+        runtime.lanes.release()
+
+
+def _badness(state: str) -> int:
+    return {READY: 0, AVAILABLE: 1}.get(state, 2)
+
+
+def _parts(settings: Settings) -> Parts:
+    registry = ModelRegistry.load(settings.models_dir, variant=settings.variant)
+    if settings.style not in registry.styles:
+        raise SettingError(f"No style is called {settings.style!r}. Styles: {', '.join(registry.styles)}.")
+    cpus = usable_cpus()
+    threads, runs = settings.threads or cpus, settings.concurrency or best_concurrency(cpus)
+
+    def open_style(style: Style, gate: threading.Semaphore) -> Stylizer:
+        session = OrtSession(style.path, style.card, threads=threads, provider=settings.provider)
+        return Stylizer(style.card, GatedSession(session, gate))
+
+    def open_detector() -> Detector:
+        for model in registry.detectors.values():
+            if model.reason is not None:
+                raise DetectorUnavailable(model.reason)
+        return MediaPipeDetector(settings.models_dir / "face")
+
+    return Parts(
+        registry=registry,
+        open_style=open_style,
+        open_detector=open_detector,
+        limits=DecodeLimits(
+            max_bytes=settings.max_upload_mib * MEBIBYTE,
+            max_pixels=settings.max_megapixels * 1_000_000,
+            max_side=settings.max_side,
+        ),
+        runs=runs,
+        # One decodes and encodes while another runs a network.
+        lanes=runs + 1,
+        default_style=settings.style,
+        default_size=settings.size,
+    )
