@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced: sets $python to a Python that AnimeBooth runs on, or ends the script.
 
 for python in python3 python3.13 python3.12 python3.11 ""; do
