@@ -6,9 +6,10 @@ import logging
 import os
 import sys
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal, NoReturn, TypeAlias
+from typing import Final, Literal, NoReturn, TypeAlias, get_args
 
 import click
 
@@ -56,7 +57,8 @@ class Report:
         """Every reason, then the sums, on standard error: standard output is for pictures."""
         for line in self.lines:
             click.echo(line, err=True)
-        click.echo(", ".join(f"{count} {outcome}" for outcome, count in self.counts.items()) or "no files", err=True)
+        sums = [f"{self.counts[outcome]} {outcome}" for outcome in get_args(Outcome) if self.counts[outcome]]
+        click.echo(", ".join(sums) or "no files", err=True)
 
 
 @main.command()
@@ -185,8 +187,10 @@ def serve(port: str) -> NoReturn:
 
 
 def _engine() -> Engine:
+    # Whoever calls ``main`` may hand over how an engine is made.
+    make: Callable[[], Engine] = click.get_current_context().find_root().obj or Engine.from_settings
     try:
-        return Engine.from_settings()
+        return make()
     except (AnimeBoothError, SettingError) as error:
         _stop(str(error))
 
