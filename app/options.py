@@ -64,7 +64,7 @@ def parse_options(given: Mapping[str, str], styles: Collection[StyleId]) -> Conv
     for name in given:
         if name not in OPTION_NAMES:
             raise InvalidOption(option=name, value=given[name], allowed=", ".join(OPTION_NAMES))
-    wishes = {name: text.strip() for name, text in given.items() if text.strip()}
+    wishes = {name: text for name, text in given.items() if text}
     style = wishes.get("style")
     if style is not None and style not in styles:
         raise InvalidOption(option="style", value=style, allowed=", ".join(styles))

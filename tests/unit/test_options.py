@@ -18,7 +18,7 @@ def test_every_option_is_read() -> None:
 
 
 def test_an_empty_value_counts_as_not_given_as_forms_send_it() -> None:
-    assert parse_options({"style": "", "size": " ", "quality": ""}, STYLES) == ConvertOptions()
+    assert parse_options({"style": "", "size": "", "quality": ""}, STYLES) == ConvertOptions()
 
 
 def test_the_original_size_can_be_asked_for() -> None:
@@ -41,6 +41,8 @@ def test_the_original_size_can_be_asked_for() -> None:
         ("format", "gif", "png, jpeg, webp, avif"),
         ("quality", "0", "1 to 100"),
         ("quality", "9" * 5000, "1 to 100"),
+        ("size", " ", "64 to 4096, original"),
+        ("size", " 512", "64 to 4096, original"),
     ],
 )
 def test_a_wrong_value_is_named_with_what_is_allowed(option: str, value: str, allowed: str) -> None:
