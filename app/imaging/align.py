@@ -93,6 +93,24 @@ def put_back(layer: RgbImage, to_layer: Affine, width: int, height: int) -> RgbI
     return _warped(layer, to_layer, width, height, cv2.BORDER_REPLICATE)
 
 
+def averaged(picture: RgbImage, ratio: float) -> tuple[RgbImage, float, float]:
+    """``picture`` about ``ratio`` (1 or more) times smaller, without aliasing, and how much it was scaled by (x, y).
+
+    By halves first, for which OpenCV has a path thirty times as fast as for other ratios; an odd last row or column
+    is left out there, so that the scale is exact.
+    """
+    sx = sy = 1.0
+    while ratio >= 2 and min(picture.shape[:2]) >= 2:
+        height, width = picture.shape[0] // 2, picture.shape[1] // 2
+        picture = _area(picture[: 2 * height, : 2 * width], width, height)
+        sx, sy, ratio = sx / 2, sy / 2, ratio / 2
+    height, width = picture.shape[:2]
+    small_width, small_height = max(1, round(width / ratio)), max(1, round(height / ratio))
+    if (small_width, small_height) == (width, height):
+        return picture, sx, sy
+    return _area(picture, small_width, small_height), sx * small_width / width, sy * small_height / height
+
+
 def transform(affine: Affine, points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """(N, 2) float64 points (x, y) through ``affine``."""
     return np.asarray(points @ affine[:, :2].T + affine[:, 2], np.float64)
@@ -140,10 +158,12 @@ def _shrunk(part: RgbImage, to_part: Affine, ratio: float) -> tuple[RgbImage, Af
     """``part`` averaged down to about one of its pixels per wanted one, and the map into it."""
     if ratio <= _SHRINK_ABOVE:
         return part, to_part
-    height, width = part.shape[:2]
-    small_width, small_height = max(1, round(width / ratio)), max(1, round(height / ratio))
-    small = cv2.resize(part, (small_width, small_height), interpolation=cv2.INTER_AREA)
-    return np.asarray(small, np.uint8), scaled(to_part, small_width / width, small_height / height)
+    small, sx, sy = averaged(part, ratio)
+    return small, scaled(to_part, sx, sy)
+
+
+def _area(picture: RgbImage, width: int, height: int) -> RgbImage:
+    return np.asarray(cv2.resize(picture, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
 
 
 def _warped(source: RgbImage, to_source: Affine, width: int, height: int, border: int) -> RgbImage:

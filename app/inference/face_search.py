@@ -13,10 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import Final, TypeAlias
 
-import cv2
 import numpy as np
 
-from app.imaging.align import FaceCrop, extract, eye_angle, square_box, transform
+from app.imaging.align import FaceCrop, averaged, extract, eye_angle, square_box, transform
 from app.types import Box, Face, Point, RgbImage
 
 Look: TypeAlias = Callable[[RgbImage], list[Face]]
@@ -62,17 +61,16 @@ def find_faces(picture: RgbImage, glance: Look, scan: Look) -> list[Face]:
 
     glance: the short-range network; scan: the full-range one.
     """
-    base = _shrunk(picture, _BASE_PIXELS)
-    zoom = max(picture.shape[:2]) / max(base.shape[:2])
+    base, sx, sy = _at_most(picture, _BASE_PIXELS)
     proposals = chain(
         _moved_looks(base, [_whole(base)], glance, _GLANCE_PIXELS), _scan(base, min(base.shape[:2]), scan)
     )
     faces = _confirmed(base, proposals, glance, [])
-    for tile in _finer_tiles(base, zoom):
+    for tile in _finer_tiles(base, 1 / sx):
         if not _may_hide_more(faces, tile):
             break
         faces = _confirmed(base, _scan(base, tile, scan), glance, faces)
-    return _largest(picture.shape[1] / base.shape[1], picture.shape[0] / base.shape[0], faces)
+    return _largest([_moved(face, 1 / sx, 1 / sy, 0, 0) for face in faces])
 
 
 def distinct(faces: Sequence[Face]) -> list[Face]:
@@ -152,10 +150,9 @@ def _moved_looks(
     base: RgbImage, windows: Sequence[tuple[int, int, int, int]], look: Look, pixels: int
 ) -> Iterator[Face]:
     for x, y, width, height in windows:
-        part = base[y : y + height, x : x + width]
-        small = _shrunk(part, pixels)
+        small, sx, sy = _at_most(base[y : y + height, x : x + width], pixels)
         for face in look(small):
-            yield _moved(face, part.shape[1] / small.shape[1], part.shape[0] / small.shape[0], x, y)
+            yield _moved(face, 1 / sx, 1 / sy, x, y)
 
 
 def _whole(base: RgbImage) -> tuple[int, int, int, int]:
@@ -176,9 +173,8 @@ def _may_hide_more(faces: Sequence[Face], tile: int) -> bool:
     return len(faces) < MOST_FACES and any(face.box.width < 2 * tile * _SMALL_SHARE for face in faces)
 
 
-def _largest(sx: float, sy: float, faces: Sequence[Face]) -> list[Face]:
-    upload = [_moved(face, sx, sy, 0, 0) for face in faces]
-    wide_enough = [face for face in upload if face.box.width >= LEAST_WIDTH]
+def _largest(faces: Sequence[Face]) -> list[Face]:
+    wide_enough = [face for face in faces if face.box.width >= LEAST_WIDTH]
     return sorted(wide_enough, key=lambda face: face.box.area, reverse=True)[:MOST_FACES]
 
 
@@ -199,10 +195,6 @@ def _same(a: Box, b: Box) -> bool:
     return shared > _SAME_FACE * (a.area + b.area - shared) or shared > _INSIDE * min(a.area, b.area)
 
 
-def _shrunk(picture: RgbImage, longest: int) -> RgbImage:
-    height, width = picture.shape[:2]
-    factor = longest / max(height, width)
-    if factor >= 1:
-        return picture
-    size = max(1, round(width * factor)), max(1, round(height * factor))
-    return np.asarray(cv2.resize(picture, size, interpolation=cv2.INTER_AREA), np.uint8)
+def _at_most(picture: RgbImage, longest: int) -> tuple[RgbImage, float, float]:
+    """``picture`` with no side above ``longest``, and how much it was scaled by (x, y)."""
+    return averaged(picture, max(1.0, max(picture.shape[:2]) / longest))

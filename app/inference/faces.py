@@ -135,13 +135,14 @@ def _first_line(error: BaseException) -> str:
 
 
 def _close_all(networks: Sequence[Any]) -> None:
-    for network in networks:
-        try:
-            network.close()
-        except RuntimeError:
-            # Python is ending and has stopped the detector's thread already. The process's end frees the model;
-            # without a handle the detector's own destructor does not try once more and print a traceback.
-            network._handle = None
+    with _without_chatter():
+        for network in networks:
+            try:
+                network.close()
+            except RuntimeError:
+                # Python is ending and has stopped the detector's thread already. The process's end frees the model;
+                # without a handle the detector's own destructor does not try again and print a traceback.
+                network._handle = None
 
 
 def _stay_offline() -> None:

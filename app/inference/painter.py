@@ -1,38 +1,45 @@
-"""Each face of a picture drawn on its own and laid over the stylised surroundings."""
+"""Each face of a picture drawn on its own and laid over the stylised surroundings.
+
+A face goes through one or two networks. The first draws its upright crop. The second, the ink, is the network of the
+surroundings and goes over that drawing once more: lines and shading become those of everything around, the features
+and the colours stay the first one's. docs/decisions/0002-faces.md tells what this brings and what else was tried.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
+import cv2
 import numpy as np
 
-from app.imaging.align import (
-    Affine,
-    FaceCrop,
-    bounds,
-    extract,
-    inverted,
-    plan_crop,
-    put_back,
-    scaled,
-    shifted,
-    transform,
-)
-from app.imaging.blend import ellipse_weights, laid_over, matched
+from app.imaging.align import Affine, FaceCrop, extract, inverted, plan_crop, put_back, scaled, shifted
+from app.imaging.blend import ellipse_weights, ellipse_window, shaded, stepped, toned_step
 from app.imaging.portrait import portrait_box
 from app.types import Checkpoint, Face, RgbImage, Weights, never_stop
 
-__all__ = ["Painted", "StylizeFace", "paint_faces", "portrait_box"]
+__all__ = ["Painted", "paint_faces", "portrait_box"]
 
-StylizeFace: TypeAlias = Callable[[RgbImage], RgbImage]
-"""A square crop, (S, S, 3) uint8, to its drawing of the same size."""
+Stylize: TypeAlias = Callable[[RgbImage], RgbImage]
+"""(H, W, 3) uint8 to its drawing of the same size."""
+
+Window: TypeAlias = tuple[int, int, int, int]
+"""x0, y0, x1, y1 in whole pixels."""
+
+INK_SIDE: Final = 448
+"""Side of the drawing for the ink, in pixels. Smaller gives bolder lines and, at 256, squinting eyes."""
+
+INK_MARGIN: Final = 32
+"""Pixels around the mask that the ink sees as well: its lines near the border know what they run into."""
+
+FINE_AS_IT_IS: Final = 0.5
+"""Share of the best face size from which a scenery network has drawn a face in the whole picture well enough."""
 
 
 @dataclass(frozen=True, slots=True)
 class Painted:
-    """image: (H, W, 3) uint8, as large as the surroundings. faces: how many were drawn into it."""
+    """image: (h, w, 3) uint8, as large as the surroundings. faces: how many are drawn in it, each as it should be."""
 
     image: RgbImage
     faces: int
@@ -40,14 +47,15 @@ class Painted:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where one face goes in the result.
+    """Where one face goes in the answer.
 
-    window: x0, y0, x1, y1 in pixels of the result. to_crop: from pixels of that window to the square [0, 1] of the
-    crop. weights: (y1 - y0, x1 - x0) float32, how much of the face shows.
+    side: of its crop, in pixels of the answer. to_crop: from pixels of the window to the square [0, 1] of the crop.
+    weights: (y1 - y0, x1 - x0) float32, how much of the face would show if it were the only one.
     """
 
     crop: FaceCrop
-    window: tuple[int, int, int, int]
+    side: float
+    window: Window
     to_crop: Affine
     weights: Weights
 
@@ -56,53 +64,71 @@ def paint_faces(
     picture: RgbImage,
     surroundings: RgbImage,
     faces: Sequence[Face],
-    stylize_face: StylizeFace,
+    draw_face: Stylize,
     *,
     face_size: int,
+    ink: Stylize | None = None,
+    same_hand: bool = False,
     checkpoint: Checkpoint = never_stop,
 ) -> Painted:
     """Draw ``faces`` anew, each from a ``face_size`` square of ``picture``, over ``surroundings``.
 
     picture: (H, W, 3) uint8, the upload at full resolution; ``faces`` are in its pixels. surroundings: (h, w, 3)
-    uint8, the same view already stylised, at the size of the answer; it is left as it is.
+    uint8, the same view, stylised, at the size of the answer. Neither is changed. draw_face: the network for crops,
+    called once a face. ink: the network of the surroundings, where that is another one; called once a face as well.
+    same_hand: both are the same scenery network; a face that it saw large enough in the whole picture stays.
     """
-    places = [place for place in (_place(plan_crop(face), picture, surroundings) for face in faces) if place]
-    total = _summed(places, surroundings.shape[0], surroundings.shape[1])
+    places = _places(faces, picture, surroundings)
+    small = [place for place in places if not (same_hand and place.side >= FINE_AS_IT_IS * face_size)]
+    total = _summed(small, surroundings)
     image = surroundings.copy()
-    for place in places:
+    for place in small:
         checkpoint()
-        drawing = stylize_face(extract(picture, place.crop, face_size))
+        drawing = draw_face(extract(picture, place.crop, face_size))
+        if ink is not None:
+            checkpoint()
+            drawing = _inked(drawing, ink)
         _lay(image, surroundings, place, drawing, total)
     return Painted(image, len(places))
 
 
-def _place(crop: FaceCrop, picture: RgbImage, surroundings: RgbImage) -> _Place | None:
+def _places(faces: Sequence[Face], picture: RgbImage, surroundings: RgbImage) -> list[_Place]:
     height, width = surroundings.shape[:2]
-    to_result = scaled(crop.to_picture(1), width / picture.shape[1], height / picture.shape[0])
-    corners = transform(to_result, np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]))
-    x0, y0, x1, y1 = bounds(corners, width, height)
-    if x1 <= x0 or y1 <= y0:
-        return None
-    to_crop = inverted(shifted(to_result, -x0, -y0))
-    to_unit = shifted(scaled(to_crop, 2.0, 2.0), -1.0, -1.0)
-    return _Place(crop, (x0, y0, x1, y1), to_crop, ellipse_weights(to_unit, x1 - x0, y1 - y0))
+    sx, sy = width / picture.shape[1], height / picture.shape[0]
+    places = [_place(plan_crop(face), sx, sy, width, height) for face in faces]
+    return [place for place in places if place.weights.any()]
 
 
-def _summed(places: Sequence[_Place], height: int, width: int) -> Weights:
-    """(height, width) float32: the faces' weights at each pixel, together."""
-    total = np.zeros((height, width), np.float32)
+def _place(crop: FaceCrop, sx: float, sy: float, width: int, height: int) -> _Place:
+    to_answer = scaled(crop.to_picture(1), sx, sy)
+    x0, y0, x1, y1 = window = ellipse_window(to_answer, width, height)
+    to_crop = inverted(shifted(to_answer, -x0, -y0))
+    return _Place(crop, crop.side * sx, window, to_crop, ellipse_weights(to_crop, x1 - x0, y1 - y0))
+
+
+def _summed(places: Sequence[_Place], surroundings: RgbImage) -> Weights:
+    """(h, w) float32: the weights of all faces together, at least 1: what each is divided by to share."""
+    total = np.zeros(surroundings.shape[:2], np.float32)
     for place in places:
         x0, y0, x1, y1 = place.window
         total[y0:y1, x0:x1] += place.weights
-    return total
+    return np.maximum(total, np.float32(1.0), out=total)
+
+
+def _inked(drawing: RgbImage, ink: Stylize) -> RgbImage:
+    """``drawing``, at most INK_SIDE wide, with the lines and the shading that ``ink`` gives it under the mask."""
+    side = min(INK_SIDE, drawing.shape[0])
+    result = np.asarray(cv2.resize(drawing, (side, side), interpolation=cv2.INTER_AREA), np.uint8)
+    x0, y0, x1, y1 = ellipse_window(np.array([[side, 0.0, 0.0], [0.0, side, 0.0]]), side, side, INK_MARGIN)
+    part = np.ascontiguousarray(result[y0:y1, x0:x1])
+    result[y0:y1, x0:x1] = shaded(part, ink(part))
+    return result
 
 
 def _lay(image: RgbImage, surroundings: RgbImage, place: _Place, drawing: RgbImage, total: Weights) -> None:
-    """Blend one drawing into its window of ``image``. Where faces overlap, each gets its share of the whole."""
+    """Lay one drawing into ``image``, toned to fit ``surroundings``; where faces overlap, each gets its share."""
     x0, y0, x1, y1 = place.window
     to_drawing = scaled(place.to_crop, drawing.shape[1], drawing.shape[0])
-    face = put_back(drawing, to_drawing, x1 - x0, y1 - y0).astype(np.float32)
-    under = surroundings[y0:y1, x0:x1].astype(np.float32)
-    share = np.asarray(place.weights / np.maximum(total[y0:y1, x0:x1], 1.0), np.float32)
-    face = matched(face, under, place.weights)
-    image[y0:y1, x0:x1] = laid_over(image[y0:y1, x0:x1], under, face, share)
+    face = put_back(drawing, to_drawing, x1 - x0, y1 - y0)
+    step = toned_step(face, surroundings[y0:y1, x0:x1], place.weights)
+    image[y0:y1, x0:x1] = stepped(image[y0:y1, x0:x1], step, place.weights / total[y0:y1, x0:x1])
