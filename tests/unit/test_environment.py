@@ -1,0 +1,62 @@
+"""The environment the tests run in is the one that the requirement files describe."""
+
+from __future__ import annotations
+
+import re
+from importlib import metadata
+
+import pytest
+
+from app.config import PROJECT_ROOT
+
+_PIN = re.compile(r"([A-Za-z0-9._-]+)==(\S+)")
+
+
+def canonical(name: str) -> str:
+    """The one spelling of a distribution's name (PEP 503)."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def lines(file: str) -> list[str]:
+    """What a requirement file says, comments left out."""
+    text = (PROJECT_ROOT / file).read_text(encoding="ascii").splitlines()
+    return [line.strip() for line in text if line.strip() and not line.startswith("#")]
+
+
+def pins(file: str) -> dict[str, str]:
+    """Distribution to version."""
+    matches = [_PIN.fullmatch(line) for line in lines(file) if not line.startswith("--requirement")]
+    assert all(matches), f"{file}: every line must be NAME==VERSION"
+    return {canonical(match[1]): match[2] for match in matches if match}
+
+
+def installed() -> dict[str, str]:
+    """Distribution to version, of all there are."""
+    return {canonical(found.metadata["Name"]): found.version for found in metadata.distributions()}
+
+
+def test_there_is_exactly_one_opencv() -> None:
+    # All of them install the folder cv2, so that two overwrite each other's files.
+    assert [name for name in installed() if name.startswith("opencv")] == ["opencv-contrib-python"]
+
+
+@pytest.mark.parametrize("file", ["requirements.txt", "requirements-dev.txt"])
+def test_what_is_installed_is_what_is_pinned(file: str) -> None:
+    here = installed()
+    assert {name: here.get(name) for name in pins(file)} == pins(file)
+
+
+def test_no_pin_is_made_twice() -> None:
+    assert pins("requirements.txt").keys() & pins("requirements-dev.txt").keys() == set()
+    for file in ("requirements.txt", "requirements-dev.txt"):
+        assert len(pins(file)) == sum("==" in line for line in lines(file))
+
+
+def test_every_requirement_of_a_pinned_package_is_pinned_too() -> None:
+    """So that no installation depends on the day it is made."""
+    pinned = pins("requirements.txt") | pins("requirements-dev.txt")
+    for name in pinned:
+        for requirement in metadata.requires(name) or ():
+            needed, _, marker = requirement.partition(";")
+            if not marker:
+                assert canonical(re.match(r"[A-Za-z0-9._-]+", needed)[0]) in pinned, f"{name} needs {requirement}"
