@@ -109,7 +109,8 @@ def _size(text: str | None) -> SizeOption | None:
 
 
 def _whole_number(option: str, text: str) -> int:
-    # int() would also take "1_0", "٣" and " 7": a number here is plain digits.
-    if not (text.isascii() and text.isdigit() and len(text) <= 6):
+    # int() would also take "1_0", "٣" and " 7". To JSON, 60.0 is an integer, and some clients write it so.
+    digits = text.removesuffix(".0")
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= 6):
         raise _invalid(option, text)
-    return int(text)
+    return int(digits)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, Final
@@ -19,7 +19,7 @@ from app.web.catalogue import ServiceLimits, catalogue, status_document
 from app.web.limits import Gate, View, require_key
 from app.web.negotiation import accepted_format, prefers_page
 from app.web.openapi import openapi_document
-from app.web.uploads import Upload, read_upload
+from app.web.uploads import given_options, merged_options, read_upload
 
 STARTING_SECONDS: Final = 2
 """Told as Retry-After by /readyz while the engine is not ready."""
@@ -71,8 +71,13 @@ class _Views:
         deadline = Deadline(self._limits.deadline, since=request.environ.get("animebooth.arrived"))
         require_key(request, self._guards.api_key)
         with self._guards.gate.entered(full=bool(request.environ.get("animebooth.overloaded"))):
+            asked = given_options(request.args)
+            # A wrong query is refused before the body is read, whatever the form goes on to say.
+            self._options(asked)
             upload = read_upload(request)
-            result = self._engine.convert_with(upload.data, self._options(upload), deadline)
+            result = self._engine.convert_with(
+                upload.data, self._options(merged_options(asked, upload.fields)), deadline
+            )
         if prefers_page(request.accept_mimetypes):
             language = page_language(request)
             return _unstored(_localised(page_response(result, upload.name, language), language))
@@ -102,8 +107,8 @@ class _Views:
     def favicon(self) -> ResponseReturnValue:
         return send_from_directory(current_app.static_folder or "", "icons/icon-48.png", max_age=_DAY)
 
-    def _options(self, upload: Upload) -> ConvertOptions:
-        options = parse_options(upload.options, [info.card.id for info in self._engine.styles()])
+    def _options(self, given: Mapping[str, str]) -> ConvertOptions:
+        options = parse_options(given, [info.card.id for info in self._engine.styles()])
         if options.format is None and not prefers_page(request.accept_mimetypes):
             options = replace(options, format=accepted_format(request.accept_mimetypes))
         return options

@@ -112,8 +112,9 @@ def _convert(styles: Sequence[StyleId], limits: ServiceLimits, *, key_required: 
     return {
         "operationId": "convert",
         "summary": "Convert a picture",
-        "description": f"At most {limits.max_upload_mib} MiB and {limits.max_megapixels} megapixels, of which the first"
-        " frame is taken. Options may come in the query or as form fields; one given twice must be the same.",
+        "description": f"At most {limits.max_upload_mib} MiB and {limits.max_megapixels} megapixels; of moving pictures"
+        " the first frame. Options may come in the query or as form fields; where both name one, the form field counts."
+        " An empty value counts as none.",
         "security": [*([] if key_required else [{}]), {"bearer": []}, {"key": []}],
         "parameters": [*(_query_option(name, options[name]) for name in OPTION_NAMES), _language_parameter()],
         "requestBody": _request_body(options),
@@ -122,7 +123,8 @@ def _convert(styles: Sequence[StyleId], limits: ServiceLimits, *, key_required: 
 
 
 def _query_option(name: str, schema: Json) -> Json:
-    return {"name": name, "in": "query", "description": _OPTION_TEXTS[name], "schema": schema}
+    described = {"name": name, "in": "query", "description": _OPTION_TEXTS[name]}
+    return described | {"allowEmptyValue": True, "schema": schema}
 
 
 def _language_parameter() -> Json:
@@ -136,7 +138,10 @@ def _language_parameter() -> Json:
 
 
 def _request_body(options: Mapping[str, Json]) -> Json:
-    described = {name: schema | {"description": _OPTION_TEXTS[name]} for name, schema in options.items()}
+    # A form sends its empty fields too; in the query, allowEmptyValue says the same.
+    described = {
+        name: {"anyOf": [schema, {"const": ""}], "description": _OPTION_TEXTS[name]} for name, schema in options.items()
+    }
     form = {
         "type": "object",
         "properties": {IMAGE_FIELD: _binary("The picture, as a file."), **described},

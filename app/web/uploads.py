@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
@@ -49,11 +49,14 @@ class UploadRequest(Request):
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """One picture as it came. name: the file's name, for nothing but a name (may be empty). options: as text."""
+    """One picture as it came.
+
+    name: the file's name, to be used for nothing but a name; may be empty. fields: a form's options, as text.
+    """
 
     data: bytes
     name: str
-    options: dict[str, str]
+    fields: dict[str, str]
 
 
 def body_limit(max_upload_mib: int) -> int:
@@ -71,22 +74,22 @@ def read_upload(request: Request) -> Upload:
     if request.mimetype == _MULTIPART:
         form, files = _receive_form(request)
         data, name = _picture_of(form, files)
-        return Upload(data, name, merged_options(request.args, form))
-    return Upload(_picture_body(request), "", merged_options(request.args))
+        return Upload(data, name, given_options(form))
+    return Upload(_picture_body(request), "", {})
 
 
-def merged_options(*sources: MultiDict[str, str]) -> dict[str, str]:
-    """Options from the query and from form fields as one mapping; ``image`` and ``lang`` are none.
+def given_options(pairs: MultiDict[str, str]) -> dict[str, str]:
+    """Options as they came in a query or a form; ``image`` and ``lang`` are none.
 
-    An option given twice with different values keeps both, joined by a comma: no option takes that, so the
-    parser names it.
+    One given twice with different values keeps both, joined by a comma: no option takes that, so the parser names it.
     """
-    given: dict[str, list[str]] = {}
-    for name, value in (pair for source in sources for pair in source.items(multi=True)):
-        values = given.setdefault(name, [])
-        if value.strip() and value not in values:
-            values.append(value)
-    return {name: ", ".join(values) for name, values in given.items() if name not in (IMAGE_FIELD, LANGUAGE_FIELD)}
+    joined = {name: ", ".join(dict.fromkeys(filter(None, values))) for name, values in pairs.lists()}
+    return {name: value for name, value in joined.items() if name not in (IMAGE_FIELD, LANGUAGE_FIELD)}
+
+
+def merged_options(query: Mapping[str, str], fields: Mapping[str, str]) -> dict[str, str]:
+    """``fields`` of a form, and of ``query`` what they leave open."""
+    return {**fields, **{name: value for name, value in query.items() if not fields.get(name)}}
 
 
 def _receive_form(request: Request) -> tuple[MultiDict[str, str], MultiDict[str, FileStorage]]:

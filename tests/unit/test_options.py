@@ -8,6 +8,10 @@ from app.options import ConvertOptions, parse_options
 STYLES = ("hayao", "cute")
 
 
+def test_a_whole_number_may_come_as_json_writes_it() -> None:
+    assert parse_options({"size": "512.0", "strength": "60.0"}, STYLES) == ConvertOptions(size=512, strength=60)
+
+
 def test_nothing_given_leaves_every_choice_open() -> None:
     assert parse_options({}, STYLES) == ConvertOptions()
 
@@ -41,6 +45,9 @@ def test_the_original_size_can_be_asked_for() -> None:
         ("format", "gif", "png, jpeg, webp, avif"),
         ("quality", "0", "1 to 100"),
         ("quality", "9" * 5000, "1 to 100"),
+        ("size", "512.5", "64 to 4096, original"),
+        ("size", "512.0.0", "64 to 4096, original"),
+        ("strength", ".0", "0 to 100"),
         ("size", " ", "64 to 4096, original"),
         ("size", " 512", "64 to 4096, original"),
     ],

@@ -117,9 +117,15 @@ def test_a_wrong_option_is_named_with_what_is_allowed(options: dict[str, str], o
     assert option in document["detail"]
 
 
-def test_options_in_the_query_and_the_form_must_agree() -> None:
-    assert SERVICE.post("/convert?size=64", data=form(size="64")).status_code == 200
-    assert problem(SERVICE.post("/convert?size=64", data=form(size="65")))["value"] == "64, 65"
+def test_a_form_goes_before_the_query_but_both_must_be_right() -> None:
+    assert SERVICE.post("/convert?size=64", data=form(size="80")).headers["X-Size"] == "80x53"
+    assert SERVICE.post("/convert?size=64", data=form(size="")).headers["X-Size"] == "64x43"
+    assert problem(SERVICE.post("/convert?size=1", data=form(size="80")))["value"] == "1"
+
+
+def test_a_wrong_query_is_refused_before_the_body_is_read() -> None:
+    response = SERVICE.post("/convert?size=1", input_stream=Unread(), content_type="image/png")
+    assert problem(response)["code"] == "invalid-option"
 
 
 def test_a_browser_without_script_gets_a_page_with_the_picture() -> None:

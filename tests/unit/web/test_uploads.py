@@ -17,6 +17,7 @@ from app.web.uploads import (
     Upload,
     UploadRequest,
     body_limit,
+    given_options,
     merged_options,
     read_upload,
 )
@@ -36,8 +37,8 @@ def app() -> Flask:
     return app
 
 
-def read(app: Flask, path: str = "/convert", **request: Any) -> Upload:
-    with app.test_request_context(path, method="POST", **request) as context:
+def read(app: Flask, **request: Any) -> Upload:
+    with app.test_request_context("/convert", method="POST", **request) as context:
         return read_upload(context.request)
 
 
@@ -51,14 +52,13 @@ def multipart(part: str) -> str:
 
 
 def test_a_form_brings_the_picture_its_name_and_options(app: Flask) -> None:
-    upload = read(app, "/convert?style=cute", data={"image": file(), "size": "512"})
-    assert upload == Upload(PHOTO, "me.png", {"style": "cute", "size": "512"})
+    upload = read(app, data={"image": file(), "size": "512"})
+    assert upload == Upload(PHOTO, "me.png", {"size": "512"})
 
 
 @pytest.mark.parametrize("content_type", ["image/jpeg", "application/octet-stream", "text/plain", None])
 def test_any_other_body_is_the_picture(app: Flask, content_type: str | None) -> None:
-    upload = read(app, "/convert?size=512", data=PHOTO, content_type=content_type)
-    assert upload == Upload(PHOTO, "", {"size": "512"})
+    assert read(app, data=PHOTO, content_type=content_type) == Upload(PHOTO, "", {})
 
 
 @pytest.mark.parametrize("start", [b"\xff\xd8\xff", b"\x89PNG\r\n", b"GIF89a\x01\x00", b"RIFF\x24\x00", b"BM\x36\x00"])
@@ -137,23 +137,26 @@ def test_uploads_stay_in_memory(app: Flask, monkeypatch: pytest.MonkeyPatch) -> 
     assert read(app, data=multipart(part), content_type=BOUNDARY).data == large.encode()
 
 
-def test_options_given_twice_alike_are_one() -> None:
-    query, form = MultiDict([("size", "512"), ("style", "")]), MultiDict([("size", "512"), ("style", "cute")])
-    assert merged_options(query, form) == {"size": "512", "style": "cute"}
+def test_an_option_given_twice_alike_is_one() -> None:
+    assert given_options(MultiDict([("size", "512"), ("size", ""), ("size", "512")])) == {"size": "512"}
 
 
 @pytest.mark.parametrize("name", ["style", "face", "size", "strength", "format", "quality"])
-def test_options_given_twice_differently_become_a_value_that_no_option_takes(name: str) -> None:
-    values = {"style": "hayao cute", "face": "auto off", "format": "png jpeg"}.get(name, "50 64").split()
-    merged = merged_options(MultiDict([(name, values[0])]), MultiDict([(name, values[1])]))
+def test_an_option_given_twice_differently_becomes_a_value_that_it_does_not_take(name: str) -> None:
+    values = {"style": "hayao cute", "face": "auto off", "format": "png jpeg"}.get(name, "70 64").split()
     with pytest.raises(errors.InvalidOption) as refused:
-        parse_options(merged, ["hayao", "cute"])
+        parse_options(given_options(MultiDict([(name, value) for value in values])), ["hayao", "cute"])
     assert refused.value.fields["option"] == name
     assert refused.value.fields["value"] == ", ".join(values)
 
 
+def test_a_form_goes_before_the_query() -> None:
+    query, fields = {"size": "512", "style": "cute", "face": "off"}, {"size": "768", "style": "", "colour": ""}
+    assert merged_options(query, fields) == {"size": "768", "style": "cute", "face": "off", "colour": ""}
+
+
 def test_the_language_and_the_picture_are_no_options() -> None:
-    assert merged_options(MultiDict([("lang", "ja"), ("image", ""), ("colour", "red")])) == {"colour": "red"}
+    assert given_options(MultiDict([("lang", "ja"), ("image", ""), ("colour", "red")])) == {"colour": "red"}
 
 
 class _Endless(BytesIO):
