@@ -173,18 +173,23 @@ class _Drawer:
     def draw(self, scene: _Scene, watch: Stopwatch, checkpoint: Checkpoint) -> Painted:
         """The whole of ``scene.small`` drawn, then each face over it."""
 
-        def draw_face(crop: RgbImage) -> RgbImage:
-            with watch.stage("infer"):
-                return self.face.stylize(crop, checkpoint)
+        def hand(stylizer: Stylizer) -> Callable[[RgbImage], RgbImage]:
+            def stylize(image: RgbImage) -> RgbImage:
+                with watch.stage("infer"):
+                    return stylizer.stylize(image, checkpoint)
 
-        with watch.stage("infer"):
-            surroundings = self.picture.stylize(scene.small, checkpoint)
+            return stylize
+
+        one_network = self.face is self.picture
+        surroundings = hand(self.picture)(scene.small)
         with watch.stage("blend"):
             return paint_faces(
                 scene.full,
                 surroundings,
                 scene.faces,
-                draw_face,
+                hand(self.face),
                 face_size=self.face.card.face_size,
+                ink=None if one_network else hand(self.picture),
+                same_hand=one_network and self.face.card.kind == "scene",
                 checkpoint=checkpoint,
             )

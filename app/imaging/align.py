@@ -19,7 +19,7 @@ from app.types import Box, Face, Point, RgbImage
 Affine = npt.NDArray[np.float64]
 """(2, 3) float64: [A | t], maps column (x, y) to A (x, y) + t."""
 
-SIDE_FACTOR: Final = 2.1
+SIDE_FACTOR: Final = 2.0
 """Side of the crop in face widths: hair, ears and chin with some air. docs/decisions/0002-faces.md compares others."""
 
 CENTRE_HEIGHT: Final = 0.42

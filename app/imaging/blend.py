@@ -14,10 +14,10 @@ from app.types import RgbImage, Weights
 Floats = npt.NDArray[np.float32]
 """(H, W, 3) float32, 0 to 255."""
 
-HALF_WIDTH: Final = 0.62
+HALF_WIDTH: Final = 0.65
 """Half axis of the mask across the face, in half sides of the crop."""
 
-HALF_HEIGHT: Final = 0.78
+HALF_HEIGHT: Final = 0.82
 """Half axis along the face."""
 
 FEATHER: Final = 0.28

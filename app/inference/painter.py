@@ -37,6 +37,10 @@ FINE_AS_IT_IS: Final = 0.5
 """Share of the best face size from which a scenery network has drawn a face in the whole picture well enough."""
 
 
+LEAST_DRAWN: Final = 48
+"""Pixels of the upload: in a narrower face a face style finds too little to draw eyes from, and blurs it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Painted:
     """image: (h, w, 3) uint8, as large as the surroundings. faces: how many are drawn in it, each as it should be."""
@@ -49,11 +53,13 @@ class Painted:
 class _Place:
     """Where one face goes in the answer.
 
-    side: of its crop, in pixels of the answer. to_crop: from pixels of the window to the square [0, 1] of the crop.
-    weights: (y1 - y0, x1 - x0) float32, how much of the face would show if it were the only one.
+    coarse: the upload has few pixels of it. side: of its crop, in pixels of the answer. to_crop: from pixels of the
+    window to the square [0, 1] of the crop. weights: (y1 - y0, x1 - x0) float32, how much of the face would show if
+    it were the only one.
     """
 
     crop: FaceCrop
+    coarse: bool
     side: float
     window: Window
     to_crop: Affine
@@ -82,12 +88,14 @@ def paint_faces(
     small = [place for place in places if not (same_hand and place.side >= FINE_AS_IT_IS * face_size)]
     total = _summed(small, surroundings)
     image = surroundings.copy()
+    scenery = draw_face if same_hand else ink
     for place in small:
         checkpoint()
-        drawing = draw_face(extract(picture, place.crop, face_size))
-        if ink is not None:
-            checkpoint()
-            drawing = _inked(drawing, ink)
+        if place.coarse and scenery is not None:
+            drawing = scenery(extract(picture, place.crop, face_size // 2))
+        else:
+            drawing = draw_face(extract(picture, place.crop, face_size))
+            drawing = drawing if ink is None else _inked(drawing, ink)
         _lay(image, surroundings, place, drawing, total)
     return Painted(image, len(places))
 
@@ -95,15 +103,17 @@ def paint_faces(
 def _places(faces: Sequence[Face], picture: RgbImage, surroundings: RgbImage) -> list[_Place]:
     height, width = surroundings.shape[:2]
     sx, sy = width / picture.shape[1], height / picture.shape[0]
-    places = [_place(plan_crop(face), sx, sy, width, height) for face in faces]
+    places = [_place(face, sx, sy, width, height) for face in faces]
     return [place for place in places if place.weights.any()]
 
 
-def _place(crop: FaceCrop, sx: float, sy: float, width: int, height: int) -> _Place:
+def _place(face: Face, sx: float, sy: float, width: int, height: int) -> _Place:
+    crop = plan_crop(face)
     to_answer = scaled(crop.to_picture(1), sx, sy)
     x0, y0, x1, y1 = window = ellipse_window(to_answer, width, height)
     to_crop = inverted(shifted(to_answer, -x0, -y0))
-    return _Place(crop, crop.side * sx, window, to_crop, ellipse_weights(to_crop, x1 - x0, y1 - y0))
+    weights = ellipse_weights(to_crop, x1 - x0, y1 - y0)
+    return _Place(crop, face.box.width < LEAST_DRAWN, crop.side * sx, window, to_crop, weights)
 
 
 def _summed(places: Sequence[_Place], surroundings: RgbImage) -> Weights:
