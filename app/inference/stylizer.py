@@ -8,7 +8,8 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from app.imaging.sizing import Tile, crop, pad, plan_tiles, tile_weights, window
+from app.imaging.sizing import crop, pad, window
+from app.imaging.tiles import Tile, plan_tiles, tile_weights
 from app.inference.card import ModelCard
 from app.types import Checkpoint, RgbImage, Session, Tensor, never_stop
 
