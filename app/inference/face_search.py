@@ -42,6 +42,9 @@ _BASE_PIXELS: Final = 1024
 
 _TILE_PIXELS: Final = 256
 _TILE_OVERLAP: Final = 0.2
+_WIDEST: Final = 1.5
+"""Ratio of the sides up to which one look at the whole serves."""
+
 _SMALL_SHARE: Final = 0.125
 """A face narrower than this share of a tile means that narrower ones may have been missed: look closer."""
 
@@ -62,10 +65,8 @@ def find_faces(picture: RgbImage, glance: Look, scan: Look) -> list[Face]:
     glance: the short-range network; scan: the full-range one.
     """
     base, sx, sy = _at_most(picture, _BASE_PIXELS)
-    proposals = chain(
-        _moved_looks(base, [_whole(base)], glance, _GLANCE_PIXELS), _scan(base, min(base.shape[:2]), scan)
-    )
-    faces = _confirmed(base, proposals, glance, [])
+    glanced = _moved_looks(base, [_whole(base)], glance, _GLANCE_PIXELS)
+    faces = _confirmed(base, chain(glanced, _scan(base, _first_tile(base), scan)), glance, [])
     for tile in _finer_tiles(base, 1 / sx):
         if not _may_hide_more(faces, tile):
             break
@@ -157,6 +158,12 @@ def _moved_looks(
 
 def _whole(base: RgbImage) -> tuple[int, int, int, int]:
     return 0, 0, base.shape[1], base.shape[0]
+
+
+def _first_tile(base: RgbImage) -> int:
+    """Photos are scanned whole; of a panorama the network would see too few pixels at once."""
+    height, width = base.shape[:2]
+    return int(min(max(height, width), _WIDEST * min(height, width)))
 
 
 def _finer_tiles(base: RgbImage, zoom: float) -> Iterator[int]:
