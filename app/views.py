@@ -102,7 +102,7 @@ class _Views:
         return _revalidated(jsonify(self._description))
 
     def docs(self) -> ResponseReturnValue:
-        return _revalidated(Response(render_template("docs.html", lang="en", api=self._description)))
+        return _revalidated(Response(render_template("docs.html", lang="en", api=self._description, host=request.host_url.rstrip("/"))))
 
     def favicon(self) -> ResponseReturnValue:
         return send_from_directory(current_app.static_folder or "", "icons/icon-48.png", max_age=_DAY)

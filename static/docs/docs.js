@@ -1,8 +1,5 @@
-// The API pages' own moves: colours, copy an example, call a route and show what came back. They read without it, too.
+// The API pages' own moves: copy an example, call a route and show what came back. They read without it, too.
 
-import { offerTheme } from "../js/theme.js";
-
-offerTheme(document.getElementById("theme"));
 const SHOWN_HEADERS = [
   "Content-Type", "Content-Length", "Content-Disposition", "X-Style", "X-Faces", "X-Size", "X-Notice", "Server-Timing",
   "Retry-After", "X-Request-Id",
