@@ -16,9 +16,9 @@ __version__: Final = "0.1.0"
 def create_app(settings: Settings | None = None, engine: Engine | None = None) -> Flask:
     """Assemble the service: a WSGI application.
 
-    settings: default, the ``ANIMEBOOTH_*`` variables. engine: default, one by ``settings``. Nothing here starts
-    a thread or loads a network, so the application may be built before a fork: the engine starts in the process
-    that serves. Raises SettingError and ModelError for what cannot work.
+    settings: default, the ``ANIMEBOOTH_*`` variables. engine: default, one by ``settings``. No network is loaded
+    here, so the application may be built before a fork: the engine starts in the process that serves. Raises
+    SettingError and ModelError for what cannot work.
     """
     # Imported here, so that the command line and the engine do not load Flask.
     from flask import Flask

@@ -102,7 +102,8 @@ class _Views:
         return _revalidated(jsonify(self._description))
 
     def docs(self) -> ResponseReturnValue:
-        return _revalidated(Response(render_template("docs.html", lang="en", api=self._description, host=request.host_url.rstrip("/"))))
+        host = request.host_url.rstrip("/")
+        return _revalidated(Response(render_template("docs.html", lang="en", api=self._description, host=host)))
 
     def favicon(self) -> ResponseReturnValue:
         return send_from_directory(current_app.static_folder or "", "icons/icon-48.png", max_age=_DAY)
