@@ -5,6 +5,8 @@ const FALLBACK_NAME = "photo";
 /** The photo in the booth: the file as it came, an address to show it by, and what of it travels to the server. */
 export class Photo {
   #uploads = new Map();
+  /** @type {Promise<boolean>} */
+  #looked = Promise.resolve(false);
 
   /** @param {File} file @param {number} mostBytes what the server takes */
   constructor(file, mostBytes) {
@@ -17,21 +19,24 @@ export class Photo {
   }
 
   /** Fills `image` with the photo. @param {HTMLImageElement} image @returns {Promise<boolean>} false: cannot be shown */
-  async showIn(image) {
+  showIn(image) {
+    this.#looked = new Promise((resolve) => {
+      // Not decode(): the sides are known long before every pixel is.
+      image.addEventListener("load", () => {
+        this.sides = [image.naturalWidth, image.naturalHeight];
+        resolve(true);
+      }, { once: true });
+      image.addEventListener("error", () => resolve(false), { once: true });
+    });
     image.src = this.url;
-    try {
-      await image.decode();
-    } catch {
-      return false;
-    }
-    this.sides = [image.naturalWidth, image.naturalHeight];
-    return true;
+    return this.#looked;
   }
 
-  /** @param {string} size as wished @returns {Promise<{blob: Blob, format: string | null}>} as in shrink.js */
-  forSize(size) {
+  /** What to send for an answer of this size. @param {string} size as wished; see shrink.js */
+  async forSize(size) {
+    await this.#looked;
     const needed = neededSide(size);
-    if (!this.#uploads.has(needed)) this.#uploads.set(needed, shrink(this.file, needed, this.mostBytes));
+    if (!this.#uploads.has(needed)) this.#uploads.set(needed, shrink(this.file, this.sides, needed, this.mostBytes));
     return this.#uploads.get(needed);
   }
 

@@ -3,6 +3,7 @@
 const LEAST_SIDE = 2048; // faces are cut from the upload itself, so they need their pixels
 const OVERSAMPLING = 2.5; // upload's longest side over the answer's
 const QUALITY = 0.92;
+const MOST_PIXELS = 120e6; // the largest phone sensors in use; beyond that decoding could cost the browser its life
 
 /** What the server would answer with for an upload of this type: kept, although a canvas may write another. */
 const ANSWER_FORMATS = {
@@ -20,28 +21,24 @@ export function neededSide(size) {
 
 /**
  * @param {Blob} file
+ * @param {[number, number] | null} sides as the browser shows it; null where it cannot
  * @param {number} needed longest side in pixels that the upload must keep
  * @param {number} mostBytes a file above this is written anew even if its sides are small
  * @returns {Promise<{blob: Blob, format: string | null}>} the file itself, format null, where shrinking is of no use or
- *   the browser cannot read it; else a smaller picture, upright, and the format the answer should have
+ *   too much for the browser; else a smaller picture, upright, and the format the answer should have
  */
-export async function shrink(file, needed, mostBytes) {
-  const format = ANSWER_FORMATS[file.type];
+export async function shrink(file, sides, needed, mostBytes) {
   const untouched = { blob: file, format: null };
-  if (needed === Infinity || !format) return untouched;
-  let bitmap;
+  const format = ANSWER_FORMATS[file.type];
+  if (!format || sides === null || needed === Infinity || sides[0] * sides[1] > MOST_PIXELS) return untouched;
+  const scale = Math.min(1, needed / Math.max(...sides));
+  if (scale === 1 && file.size <= mostBytes) return untouched;
   try {
-    bitmap = await createImageBitmap(file, { imageOrientation: "from-image" });
-  } catch {
-    return untouched;
-  }
-  const scale = Math.min(1, needed / Math.max(bitmap.width, bitmap.height));
-  try {
-    if (scale === 1 && file.size <= mostBytes) return untouched;
+    const bitmap = await createImageBitmap(file, { imageOrientation: "from-image" });
     const blob = await draw(bitmap, scale, format === "jpeg" ? "image/jpeg" : "image/webp");
     return blob && blob.size < file.size ? { blob, format } : untouched;
-  } finally {
-    bitmap.close();
+  } catch {
+    return untouched; // the server may read it all the same, or say what is wrong with it
   }
 }
 
@@ -53,5 +50,6 @@ function draw(bitmap, scale, type) {
   const context = canvas.getContext("2d");
   context.imageSmoothingQuality = "high";
   context.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
+  bitmap.close();
   return new Promise((resolve) => canvas.toBlob(resolve, type, QUALITY));
 }

@@ -1,0 +1,100 @@
+"""Make the pictures the page and the README show: ``python -m tools.make_samples``.
+
+From the sample photos in static/samples it makes, with the real engine, one thumbnail for each style
+(static/thumbs) and the README's pair (docs/images/before-after.jpg). With ``--wheel scikit_image-*.whl`` (from
+``pip download --no-deps scikit-image``) it first makes the sample photos themselves anew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from PIL import Image
+
+from app.config import PROJECT_ROOT
+from app.engine import Engine
+from app.types import StyleId
+
+SAMPLES: Final = PROJECT_ROOT / "static" / "samples"
+THUMBS: Final = PROJECT_ROOT / "static" / "thumbs"
+PAIR: Final = PROJECT_ROOT / "docs" / "images" / "before-after.jpg"
+
+ORIGINS: Final[Mapping[str, str]] = MappingProxyType({"astronaut": "astronaut", "cat": "chelsea", "coffee": "coffee"})
+"""Sample -> name of the picture in scikit-image's data folder."""
+
+MODEL: Final = "astronaut"
+"""The sample that shows what the styles do."""
+
+THUMB_CROP: Final = (118, 4, 338, 224)
+"""The head in MODEL: left, upper, right, lower in pixels."""
+
+THUMB_SIDE: Final = 320
+THUMB_ENLARGEMENT: Final = 2
+"""MODEL is enlarged before it is painted, so that a thumbnail's lines are as fine as its pixels allow."""
+
+PAIR_STYLE: Final = "cute"
+PAIR_GAP: Final = 16
+LANCZOS: Final = Image.Resampling.LANCZOS
+SAMPLE_QUALITY: Final = 90
+QUALITY: Final = 88
+
+
+def make_samples(wheel: Path) -> None:
+    """Write the sample photos from scikit-image's wheel, as JPEG without metadata."""
+    with zipfile.ZipFile(wheel) as archive:
+        for sample, origin in ORIGINS.items():
+            picture = Image.open(io.BytesIO(archive.read(f"skimage/data/{origin}.png"))).convert("RGB")
+            picture.save(SAMPLES / f"{sample}.jpg", quality=SAMPLE_QUALITY, optimize=True, subsampling=0)
+
+
+def paint(engine: Engine, photo: Image.Image, style: StyleId) -> Image.Image:
+    """``photo`` in ``style``, at its own size."""
+    upload = io.BytesIO()
+    photo.save(upload, "PNG")
+    return Image.open(io.BytesIO(engine.convert(upload.getvalue(), style=style, size="original", format="png").image))
+
+
+def make_thumbnail(engine: Engine, photo: Image.Image, style: StyleId) -> None:
+    """Write the style's thumbnail: the head in ``photo``."""
+    enlarged = photo.resize((photo.width * THUMB_ENLARGEMENT, photo.height * THUMB_ENLARGEMENT), LANCZOS)
+    left, upper, right, lower = (edge * THUMB_ENLARGEMENT for edge in THUMB_CROP)
+    head = paint(engine, enlarged, style).crop((left, upper, right, lower))
+    head.resize((THUMB_SIDE, THUMB_SIDE), LANCZOS).save(THUMBS / f"{style}.jpg", quality=QUALITY, optimize=True)
+
+
+def make_pair(engine: Engine, photo: Image.Image) -> None:
+    """Write the README's picture: photo left, painting right."""
+    painting = paint(engine, photo, PAIR_STYLE)
+    pair = Image.new("RGB", (photo.width * 2 + PAIR_GAP, photo.height), "white")
+    pair.paste(photo, (0, 0))
+    pair.paste(painting, (photo.width + PAIR_GAP, 0))
+    pair.save(PAIR, quality=QUALITY, optimize=True)
+
+
+def main() -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--wheel", type=Path, help="scikit-image's wheel, to make the sample photos anew")
+    wheel: Path | None = parser.parse_args().wheel
+    for folder in (SAMPLES, THUMBS, PAIR.parent):
+        folder.mkdir(parents=True, exist_ok=True)
+    if wheel:
+        make_samples(wheel)
+    engine = Engine.from_settings()
+    engine.start(warm=False)
+    photo = Image.open(SAMPLES / f"{MODEL}.jpg")
+    for info in engine.styles():
+        if info.usable:
+            make_thumbnail(engine, photo, info.card.id)
+    make_pair(engine, photo)
+    engine.close()
+
+
+if __name__ == "__main__":
+    main()
