@@ -6,10 +6,10 @@ from typing import Final
 
 from app.types import Box, Face
 
-SIDE_FACTOR: Final = 2.8
+SIDE_FACTOR: Final = 2.6
 """Side of the portrait in face widths: hair above, shoulders below."""
 
-FACE_HEIGHT: Final = 0.45
+FACE_HEIGHT: Final = 0.46
 """Where the middle of the face's box lies in the portrait, as a share of its height from above."""
 
 

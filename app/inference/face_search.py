@@ -45,6 +45,9 @@ _TILE_OVERLAP: Final = 0.2
 _WIDEST: Final = 1.5
 """Ratio of the sides up to which one look at the whole serves."""
 
+_MOST_PARTS: Final = 4
+"""A tile is no smaller than this part of the longer side: bounds the looks at a strip of paper."""
+
 _SMALL_SHARE: Final = 0.125
 """A face narrower than this share of a tile means that narrower ones may have been missed: look closer."""
 
@@ -64,6 +67,8 @@ def find_faces(picture: RgbImage, glance: Look, scan: Look) -> list[Face]:
 
     glance: the short-range network; scan: the full-range one.
     """
+    if min(picture.shape[:2]) < LEAST_WIDTH / 2:
+        return []
     base, sx, sy = _at_most(picture, _BASE_PIXELS)
     glanced = _moved_looks(base, [_whole(base)], glance, _GLANCE_PIXELS)
     faces = _confirmed(base, chain(glanced, _scan(base, _first_tile(base), scan)), glance, [])
@@ -162,8 +167,8 @@ def _whole(base: RgbImage) -> tuple[int, int, int, int]:
 
 def _first_tile(base: RgbImage) -> int:
     """Photos are scanned whole; of a panorama the network would see too few pixels at once."""
-    height, width = base.shape[:2]
-    return int(min(max(height, width), _WIDEST * min(height, width)))
+    shorter, longer = sorted(base.shape[:2])
+    return int(min(longer, max(_WIDEST * shorter, longer / _MOST_PARTS)))
 
 
 def _finer_tiles(base: RgbImage, zoom: float) -> Iterator[int]:
