@@ -18,6 +18,8 @@ _TYPE_SIZES: Final = {
     1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8, 17: 8, 18: 8,
 }  # fmt: skip
 _INTEGER_FORMATS: Final = {1: "B", 3: "H", 4: "I", 13: "I", 16: "Q"}
+_MOST_ENTRIES: Final = 4096
+"""Cameras write a few dozen. BigTIFF would allow as many as fit into the file."""
 _OUTSIDE: Final = (struct.error, OverflowError)
 """What ``struct`` raises for a place outside the data; OverflowError for a 64-bit one."""
 
@@ -47,12 +49,11 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One tag. ``raw`` is the entry as it stands in the directory; ``data`` is the whole file, not a copy."""
+    """One tag, whose value begins at ``place`` in ``data``: the whole file, not a copy."""
 
     tag: int
     type: int
     count: int
-    raw: bytes
     place: int
     data: bytes
     order: str
@@ -100,7 +101,7 @@ def first_directory(data: bytes, layout: Layout) -> Iterator[Entry]:
     except _OUTSIDE:
         raise BrokenImage from None
     at = start + struct.calcsize(layout.order + layout.counter)
-    for index in range(min(count, (len(data) - at) // layout.entry_size)):
+    for index in range(min(count, _MOST_ENTRIES, (len(data) - at) // layout.entry_size)):
         yield _entry(data, at + index * layout.entry_size, layout)
 
 
@@ -127,10 +128,9 @@ def valid_orientation(value: int | None) -> int:
 
 
 def _entry(data: bytes, at: int, layout: Layout) -> Entry:
-    raw = data[at : at + layout.entry_size]
-    tag, kind, count = struct.unpack_from(f"{layout.order}HH{layout.word}", raw)
+    tag, kind, count = struct.unpack_from(f"{layout.order}HH{layout.word}", data, at)
     room = 8 if layout.big else 4
     place = at + layout.entry_size - room
     if _TYPE_SIZES.get(kind, 0) * count > room:
-        (place,) = struct.unpack_from(layout.order + layout.word, raw, layout.entry_size - room)
-    return Entry(tag, kind, count, raw, place, data, layout.order)
+        (place,) = struct.unpack_from(layout.order + layout.word, data, place)
+    return Entry(tag, kind, count, place, data, layout.order)

@@ -17,12 +17,9 @@ def open_upload(data: bytes) -> Upload:
     With the EXIF item out of the way, the EXIF that Pillow reports is one it makes up itself from the ``irot`` and
     ``imir`` properties, which alone count (MIAF, ISO/IEC 23000-22, 7.3.6.7).
     """
-    claim = bmff.largest_claim(data)
     image = AvifImagePlugin.AvifImageFile(BytesIO(bmff.without_metadata(data)))
-    width, height = claim if claim and claim[0] * claim[1] > image.width * image.height else image.size
     return Upload(
-        width,
-        height,
+        *image.size,
         lambda factor: pillow_raster(image, factor),
         orientation(image.info.get("exif", b"")),
         image.info.get("icc_profile"),

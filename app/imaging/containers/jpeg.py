@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from io import BytesIO
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -32,16 +32,19 @@ _APP2_ICC: Final = 0xE2
 _APP14_ADOBE: Final = 0xEE
 _COMMENT: Final = 0xFE
 _FRAMES: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+_SEQUENTIAL: Final = frozenset({0xC0, 0xC1, 0xC9})
 _WITHOUT_LENGTH: Final = frozenset({0x01, *range(0xD0, 0xD9)})
 # The application segments that say how the components are to be read; all others are metadata.
 _METADATA: Final = frozenset({*range(0xE0, 0xF0), _COMMENT}) - {_APP0_JFIF, _APP14_ADOBE}
+
+_MODES: Final[Mapping[int, Literal["L", "RGB", "CMYK"]]] = {1: "L", 3: "RGB", 4: "CMYK"}
 
 _EXIF_SIGNATURE: Final = b"Exif\0\0"
 _ICC_SIGNATURE: Final = b"ICC_PROFILE\0"
 
 # A progressive picture has about ten scans. Each can cost a pass over all pixels for a hundred bytes
 # (libjpeg-turbo's "Two Issues with the JPEG Standard"), so their number is bounded.
-_MOST_SCANS: Final = 100
+_MOST_SCANS: Final = 50
 
 # libjpeg warnings about files whose picture is whole, by part of their text in libjpeg's jerror.h.
 _HARMLESS: Final = (
@@ -76,7 +79,7 @@ def open_upload(data: bytes) -> Upload:
         raise UnsupportedImage
     if _count_scans(data, segments[-1].start) > _MOST_SCANS:
         raise BrokenImage
-    stream = _pixels_only(data, segments)
+    stream = _pixels_only(data, segments, components)
     return Upload(
         width,
         height,
@@ -111,10 +114,17 @@ def _count_scans(data: bytes, first: int) -> int:
     return data.count(bytes((0xFF, _SOS)), first, end if end != -1 else len(data))
 
 
-def _pixels_only(data: bytes, segments: list[_Segment]) -> bytes:
-    """The file without its metadata. An end marker is added: without one a picture that is whole counts as cut."""
+def _pixels_only(data: bytes, segments: list[_Segment], components: int) -> bytes:
+    """The file without its metadata.
+
+    Where one scan holds everything an end marker is added, so that a picture that lacks nothing else is not taken
+    for cut. With several scans, only the end marker tells that none is missing.
+    """
+    scan = segments[-1]
     kept = [data[item.start : item.end] for item in segments[:-1] if item.marker not in _METADATA]
-    return b"".join((_SOI, *kept, data[segments[-1].start :], _EOI))
+    sequential = any(item.marker in _SEQUENTIAL for item in segments)
+    one_scan = sequential and data[scan.body] == components
+    return b"".join((_SOI, *kept, data[scan.start :], _EOI if one_scan else b""))
 
 
 def _first_exif(data: bytes, segments: list[_Segment]) -> bytes:
@@ -140,21 +150,21 @@ def _profile(data: bytes, segments: list[_Segment]) -> bytes | None:
 
 def _load(stream: bytes, width: int, height: int, components: int, factor: int) -> Raster:
     size = (math.ceil(width / factor), math.ceil(height / factor))
-    colorspace = {1: "GRAY", 3: "RGB", 4: "CMYK"}.get(components)
-    if colorspace is None:
+    mode = _MODES.get(components)
+    if mode is None:
         raise BrokenImage
     try:
-        pixels = _decode(stream, size, colorspace)
+        pixels = _decode(stream, size, "GRAY" if mode == "L" else mode)
     except ValueError as error:
         if _RARE_SAMPLING in str(error):
             return _load_by_pillow(stream, size)
         raise
     if pixels.shape[1::-1] != size:
         raise BrokenImage
-    if colorspace == "CMYK":
+    if mode == "CMYK":
         # Stored inverted, by Adobe's custom, which readers assume with or without Adobe's marker.
         np.subtract(255, pixels, out=pixels)
-    return array_raster(pixels[:, :, 0] if colorspace == "GRAY" else pixels)
+    return array_raster(pixels[:, :, 0] if mode == "L" else pixels, mode)
 
 
 def _decode(stream: bytes, size: tuple[int, int], colorspace: str) -> npt.NDArray[np.uint8]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import Final
 
-from PIL import PngImagePlugin
+from PIL import Image, PngImagePlugin
 
 from app.errors import BrokenImage
 from app.imaging.color import MAX_PROFILE_BYTES
@@ -23,6 +23,10 @@ _SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
 _GRAY: Final = 0
 _RGB: Final = 2
 _PALETTE: Final = 3
+_CHANNELS: Final = {_GRAY: 1, _RGB: 3, _PALETTE: 1, 4: 2, 6: 4}
+# First column, first row, column step and row step of each pass.
+_ADAM7: Final = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))
+_INFLATED_AT_ONCE: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,7 @@ class _Header:
     height: int
     depth: int
     color: int
+    interlace: int
 
 
 def open_upload(data: bytes) -> Upload:
@@ -45,7 +50,7 @@ def open_upload(data: bytes) -> Upload:
     chunks = list(_chunks(data))
     if not chunks or chunks[0].name != b"IHDR" or len(chunks[0].body) < 13:
         raise BrokenImage
-    header = _Header(*struct.unpack_from(">IIBB", chunks[0].body))
+    header = _Header(*struct.unpack_from(">IIBBxxB", chunks[0].body))
     if not any(chunk.name == b"IDAT" for chunk in chunks):
         raise BrokenImage
     stream = _pixels_only(chunks, header)
@@ -120,8 +125,36 @@ def _load(stream: bytes, header: _Header, key: int | tuple[int, ...] | None, fac
     image = PngImagePlugin.PngImageFile(BytesIO(stream))
     if image.size != (header.width, header.height):
         raise BrokenImage
+    if _last_row_is_blank(image) and not _has_all_rows(stream, header):
+        raise BrokenImage
     if image.mode == "I;16":
         return pillow_raster(image, factor, tone=Tone(0, 65535), key=key if isinstance(key, int) else None)
     if key is not None:
         image.info["transparency"] = key
     return pillow_raster(image, factor)
+
+
+def _last_row_is_blank(image: Image.Image) -> bool:
+    """Whether the last row may have been left blank; Pillow says nothing about missing rows."""
+    if image.info.get("interlace"):
+        return True
+    return not any(image.crop((0, image.height - 1, image.width, image.height)).tobytes())
+
+
+def _has_all_rows(stream: bytes, header: _Header) -> bool:
+    """Whether the pixels inflate to as many bytes as the header asks for. Costs as much as decoding, and no memory."""
+    inflater, length = zlib.decompressobj(), 0
+    for chunk in _chunks(stream):
+        rest = chunk.body if chunk.name == b"IDAT" else b""
+        while rest and not inflater.eof:
+            length += len(inflater.decompress(rest, _INFLATED_AT_ONCE))
+            rest = inflater.unconsumed_tail
+    return length >= _stored_bytes(header)
+
+
+def _stored_bytes(header: _Header) -> int:
+    """Bytes of all rows with their filter bytes, without or with Adam7 interlacing (8.1)."""
+    bits = header.depth * _CHANNELS.get(header.color, 1)
+    passes = _ADAM7 if header.interlace else ((0, 0, 1, 1),)
+    sizes = [(-(-(header.width - x) // right), -(-(header.height - y) // down)) for x, y, right, down in passes]
+    return sum(height * (1 + (width * bits + 7) // 8) for width, height in sizes if width > 0 and height > 0)

@@ -15,25 +15,36 @@ from PIL import Image, TiffImagePlugin
 
 from app.errors import BrokenImage, UnsupportedImage
 from app.imaging.containers.upload import Raster, Tone, Upload, pillow_raster
-from app.imaging.exif import ORIENTATION_TAG, Entry, Layout, first_directory, read_layout, valid_orientation
+from app.imaging.exif import ORIENTATION_TAG, Entry, first_directory, read_layout, valid_orientation
 
 _WIDTH: Final = 256
 _HEIGHT: Final = 257
 _BITS_PER_SAMPLE: Final = 258
 _PHOTOMETRIC: Final = 262
+_STRIP_OFFSETS: Final = 273
+_SAMPLES_PER_PIXEL: Final = 277
+_ROWS_PER_STRIP: Final = 278
+_PLANAR: Final = 284
 _TILE_WIDTH: Final = 322
 _TILE_LENGTH: Final = 323
+_TILE_OFFSETS: Final = 324
 _ICC_PROFILE: Final = 34675
 _WHITE_IS_ZERO: Final = 0
+_SEPARATE_PLANES: Final = 2
 
 # Tags that describe how the samples are stored, by TIFF 6.0, its technical notes 1 and 2, and Adobe's for SampleFormat.
 _PIXEL_TAGS: Final = frozenset(
-    {_WIDTH, _HEIGHT, _BITS_PER_SAMPLE, _PHOTOMETRIC, _TILE_WIDTH, _TILE_LENGTH}
-    | {259, 266, 273, 277, 278, 279, 284, 292, 293, 317, 320, 324, 325, 332, 338, 339, 347}
+    {_WIDTH, _HEIGHT, _BITS_PER_SAMPLE, _PHOTOMETRIC, _STRIP_OFFSETS, _SAMPLES_PER_PIXEL, _ROWS_PER_STRIP, _PLANAR}
+    | {_TILE_WIDTH, _TILE_LENGTH, _TILE_OFFSETS}
+    | {259, 266, 279, 292, 293, 317, 320, 325, 332, 338, 339, 347}
     | {*range(512, 522), 529, 530, 531, 532}
 )
 # One number for each strip or tile: 16 x 16 px tiles over 50 megapixels are 195,000.
 _MOST_VALUES: Final = 1 << 18
+_LONG: Final = 4
+_LONG8: Final = 16
+_IFD8: Final = 18
+_MOST_LONG: Final = 2**32 - 1
 _BYTE_TYPES: Final = frozenset({1, 2, 6, 7})
 _LARGEST_TILE: Final = 4096 * 4096
 _STRIP_PIXELS: Final = 1 << 20
@@ -49,7 +60,7 @@ def open_upload(data: bytes) -> Upload:
         tags.setdefault(entry.tag, entry)
     kept = [tags[tag] for tag in sorted(tags.keys() & _PIXEL_TAGS)]
     _check(tags, kept, len(data))
-    image = _open(_with_directory(data, layout, kept))
+    image = _open(_with_directory(data, layout.order, kept))
     return Upload(
         image.width,
         image.height,
@@ -71,18 +82,44 @@ def _check(tags: dict[int, Entry], kept: list[Entry], length: int) -> None:
         raise BrokenImage
 
 
+def _pieces_needed(tags: dict[int, Entry]) -> int:
+    """Strips or tiles that cover the picture; Pillow leaves black what none covers."""
+    width, height = _integer(tags, _WIDTH) or 0, _integer(tags, _HEIGHT) or 0
+    across = _integer(tags, _TILE_WIDTH) or width or 1
+    down = _integer(tags, _TILE_LENGTH) or _integer(tags, _ROWS_PER_STRIP) or height or 1
+    planes = (_integer(tags, _SAMPLES_PER_PIXEL) or 1) if _integer(tags, _PLANAR) == _SEPARATE_PLANES else 1
+    return -(-width // across) * -(-height // down) * planes
+
+
 def _integer(tags: dict[int, Entry], tag: int) -> int | None:
     return tags[tag].integer() if tag in tags else None
 
 
-def _with_directory(data: bytes, layout: Layout, entries: list[Entry]) -> bytes:
-    """``data`` with its header pointing at a new directory of ``entries``, after which no other follows."""
+def _with_directory(data: bytes, order: str, entries: list[Entry]) -> bytes:
+    """``data`` as a classic TIFF whose only directory holds ``entries``. No strip moves.
+
+    Classic also where it was a BigTIFF: an upload is far below 4 GiB, and Pillow misses BigTIFF in Motorola order.
+    """
     start = len(data) + (len(data) & 1)
-    directory = struct.pack(layout.order + layout.counter, len(entries)) + b"".join(entry.raw for entry in entries)
-    pointer = 8 if layout.big else 4
-    head = data[:pointer] + struct.pack(layout.order + layout.word, start)
-    last = struct.pack(layout.order + layout.word, 0)
-    return b"".join((head, data[len(head) :], b"\0" * (start - len(data)), directory, last))
+    values_at = start + 2 + 12 * len(entries) + 4
+    directory, values = struct.pack(order + "H", len(entries)), b""
+    for entry in entries:
+        kind, value = _classic(entry, order)
+        if len(value) > 4:
+            place = struct.pack(order + "I", values_at + len(values))
+            values += value + b"\0" * (len(value) & 1)
+            value = place
+        directory += struct.pack(order + "HHI", entry.tag, kind, entry.count) + value.ljust(4, b"\0")
+    mark = struct.pack(order + "2sHI", data[:2], 42, start)
+    return b"".join((mark, data[len(mark) :], b"\0" * (start - len(data)), directory, b"\0" * 4, values))
+
+
+def _classic(entry: Entry, order: str) -> tuple[int, bytes]:
+    """(type, value) with 64-bit integers cut to 32; what does not fit would point outside the file anyway."""
+    if entry.type not in (_LONG8, _IFD8):
+        return entry.type, entry.value
+    wide = struct.unpack(f"{order}{entry.count}Q", entry.value)
+    return _LONG, struct.pack(f"{order}{entry.count}I", *(min(number, _MOST_LONG) for number in wide))
 
 
 def _open(stream: bytes) -> Image.Image:
@@ -94,6 +131,9 @@ def _open(stream: bytes) -> Image.Image:
 
 
 def _load(image: Image.Image, tags: dict[int, Entry], factor: int) -> Raster:
+    pieces = max((tags[tag].count for tag in (_STRIP_OFFSETS, _TILE_OFFSETS) if tag in tags), default=0)
+    if pieces < _pieces_needed(tags):
+        raise BrokenImage
     raster = pillow_raster(image, factor)
     if not image.mode.startswith(("I", "F")):
         return raster

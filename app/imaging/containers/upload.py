@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -62,10 +62,9 @@ def pillow_raster(image: Image.Image, factor: int, *, tone: Tone | None = None, 
     return Raster(width, height, lambda top, bottom: image.crop((0, top, width, bottom)), factor, tone, key)
 
 
-def array_raster(array: npt.NDArray[np.uint8], factor: int = 1) -> Raster:
-    """The raster of a gray (H, W), RGB (H, W, 3) or CMYK (H, W, 4) array; Pillow's CMYK, where 0 is no ink."""
+def array_raster(array: npt.NDArray[np.uint8], mode: Literal["L", "RGB", "RGBA", "CMYK"], factor: int = 1) -> Raster:
+    """The raster of an (H, W) or (H, W, C) array of samples in ``mode`` as Pillow means it: in CMYK, 0 is no ink."""
     height, width = array.shape[:2]
-    mode = {1: "L", 3: "RGB", 4: "CMYK"}[1 if array.ndim == 2 else array.shape[2]]
 
     def rows(top: int, bottom: int) -> Image.Image:
         return Image.frombytes(mode, (width, bottom - top), np.ascontiguousarray(array[top:bottom]).tobytes())
