@@ -24,6 +24,8 @@ LANGUAGE_FIELD: Final = "lang"
 
 LANGUAGE_NAMES: Final[Mapping[Language, str]] = MappingProxyType({"en": "EN", "zh": "中文", "ja": "日本語"})
 
+_ENTRIES: Final = frozenset({"early.js", "top.js", "main.js"})
+"""Scripts that templates name themselves; every other one is imported by these."""
 _COOKIE_SECONDS: Final = 365 * 24 * 3600
 _LOCALES: Final = Path(__file__).resolve().parent / "locales"
 
@@ -63,10 +65,12 @@ def install(app: Flask) -> None:
     """Give ``app``'s templates their texts, and remember a language chosen by ``?lang=`` in a cookie.
 
     Templates get ``t(key, **fields)`` (the language is the template's ``lang``), ``page_texts(lang)``,
-    ``localised(texts)`` (picks from a card's title or description), ``language_names``, ``samples`` and
-    ``thumbnail(style_id)`` (a URL, or None where a style ships no picture).
+    ``localised(texts)`` (picks from a card's title or description), ``language_names``, ``samples``,
+    ``page_modules`` (what the page's script imports) and ``thumbnail(style_id)`` (a URL, or None where a style
+    ships no picture).
     """
-    thumbnails = {path.stem for path in Path(app.static_folder or "").glob("thumbs/*.jpg")}
+    static = Path(app.static_folder or "")
+    thumbnails = {path.stem for path in static.glob("thumbs/*.jpg")}
 
     def thumbnail(style_id: str) -> str | None:
         return url_for("static", filename=f"thumbs/{style_id}.jpg") if style_id in thumbnails else None
@@ -77,6 +81,7 @@ def install(app: Flask) -> None:
         page_texts=lambda language: dict(PAGE_TEXTS[language]),
         language_names=LANGUAGE_NAMES,
         samples=SAMPLES,
+        page_modules=sorted({path.name for path in static.glob("js/*.js")} - _ENTRIES),
         thumbnail=thumbnail,
     )
     app.after_request(_remember_language)

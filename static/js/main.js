@@ -79,15 +79,21 @@ function complain(key) {
 function startOver() {
   booth.startOver();
   showEntry();
-  part("choose").focus({ preventScroll: true });
+  part("file").focus({ preventScroll: true });
+}
+
+function takeChosen() {
+  const files = [...part("file").files];
+  part("file").value = ""; // so that choosing the same photo again counts as a choice
+  if (files.length) takeFiles(files);
 }
 
 /** @param {"user" | null} capture which camera a phone's own camera app should open, null: the file picker */
 function openPicker(capture) {
   const input = part("file");
   if (capture) input.setAttribute("capture", capture);
-  else input.removeAttribute("capture");
   input.click();
+  input.removeAttribute("capture");
 }
 
 function openCamera() {
@@ -113,20 +119,16 @@ async function takeSample(address) {
   }
 }
 
-part("choose").addEventListener("click", () => openPicker(null));
 part("other").addEventListener("click", () => openPicker(null));
 part("camera").addEventListener("click", openCamera);
 part("again").addEventListener("click", startOver);
 part("cancel").addEventListener("click", () => {
   booth.cancel();
   showEntry();
-  (stage.state === "empty" ? part("choose") : part("download")).focus({ preventScroll: true });
+  (stage.state === "empty" ? part("file") : part("download")).focus({ preventScroll: true });
 });
-part("file").addEventListener("change", ({ target }) => {
-  const files = [...target.files];
-  target.value = ""; // so that choosing the same photo again counts as a choice
-  if (files.length) takeFiles(files);
-});
+part("file").addEventListener("change", takeChosen);
+takeChosen(); // what was chosen before the script was there
 for (const button of document.querySelectorAll("[data-sample]")) {
   button.addEventListener("click", () => takeSample(button.dataset.sample));
 }

@@ -1,4 +1,4 @@
-import { neededSide, shrink } from "./shrink.js";
+import { MOST_PIXELS, neededSide, shrink } from "./shrink.js";
 
 const FALLBACK_NAME = "photo";
 
@@ -21,10 +21,12 @@ export class Photo {
   /** Fills `image` with the photo. @param {HTMLImageElement} image @returns {Promise<boolean>} false: cannot be shown */
   showIn(image) {
     this.#looked = new Promise((resolve) => {
-      // Not decode(): the sides are known long before every pixel is.
+      // Not decode(): the sides are known long before every pixel is drawn.
       image.addEventListener("load", () => {
-        this.sides = [image.naturalWidth, image.naturalHeight];
-        resolve(true);
+        const sides = [image.naturalWidth, image.naturalHeight];
+        const bearable = sides[0] * sides[1] <= MOST_PIXELS;
+        if (bearable) this.sides = sides;
+        resolve(bearable);
       }, { once: true });
       image.addEventListener("error", () => resolve(false), { once: true });
     });

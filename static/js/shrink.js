@@ -3,7 +3,9 @@
 const LEAST_SIDE = 2048; // faces are cut from the upload itself, so they need their pixels
 const OVERSAMPLING = 2.5; // upload's longest side over the answer's
 const QUALITY = 0.92;
-const MOST_PIXELS = 120e6; // the largest phone sensors in use; beyond that decoding could cost the browser its life
+
+/** More than the phone sensors in use have; decoding what is larger could cost the browser its life. */
+export const MOST_PIXELS = 120e6;
 
 /** What the server would answer with for an upload of this type: kept, although a canvas may write another. */
 const ANSWER_FORMATS = {
@@ -30,7 +32,7 @@ export function neededSide(size) {
 export async function shrink(file, sides, needed, mostBytes) {
   const untouched = { blob: file, format: null };
   const format = ANSWER_FORMATS[file.type];
-  if (!format || sides === null || needed === Infinity || sides[0] * sides[1] > MOST_PIXELS) return untouched;
+  if (!format || sides === null || needed === Infinity) return untouched;
   const scale = Math.min(1, needed / Math.max(...sides));
   if (scale === 1 && file.size <= mostBytes) return untouched;
   try {

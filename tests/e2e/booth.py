@@ -26,7 +26,7 @@ FILES_IN_PAGE = """([name, type, content]) => {
 
 def choose(page: Page, photo: Path) -> None:
     with page.expect_file_chooser() as chooser:
-        page.get_by_role("button", name="Choose a photo").click()
+        page.get_by_text("Choose a photo", exact=True).click()
     chooser.value.set_files(photo)
 
 

@@ -1,4 +1,4 @@
-"""A real server and a real browser for the page's tests. Each test also proves that no request left for another host."""
+"""A real server and a real browser for the page's tests. Each also proves that no request left for another host."""
 
 from __future__ import annotations
 

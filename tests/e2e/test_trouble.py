@@ -18,7 +18,7 @@ def test_cancelling_empties_the_booth_and_the_next_try_works(page: Page) -> None
     try_sample(page)
     with page.expect_event("requestfailed"):
         page.get_by_role("button", name="Cancel").click()
-    expect(page.get_by_role("button", name="Choose a photo")).to_be_focused()
+    expect(page.get_by_label("Choose a photo")).to_be_focused()
     expect(page.get_by_role("status")).to_have_text("Cancelled.")
     try_sample(page)
     expect(pair(page)).to_be_visible()
@@ -38,7 +38,7 @@ def test_starting_over_empties_the_booth(page: Page) -> None:
     try_sample(page)
     pair(page)
     page.get_by_role("button", name="New photo").click()
-    expect(page.get_by_role("button", name="Choose a photo")).to_be_focused()
+    expect(page.get_by_label("Choose a photo")).to_be_focused()
     expect(page.locator("before-after")).to_have_count(0)
 
 
