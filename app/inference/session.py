@@ -5,17 +5,22 @@ Sessions and their thread pools do not survive a fork (onnxruntime#9800): build 
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-import onnxruntime as ort
-
 from app.errors import ModelError
 from app.inference.card import ModelCard
 from app.types import Tensor
+
+# Since 1.29 ONNX Runtime reports its use to its maker and keeps an identifier of the device under the home folder
+# (onnxruntime#27379). The switch is read once, while the library loads.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+
+import onnxruntime as ort  # noqa: E402
 
 PROVIDERS: Final[Mapping[str, str]] = MappingProxyType(
     {
