@@ -20,7 +20,7 @@ from app.types import Tensor
 # (onnxruntime#27379). The switch is read once, while the library loads.
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
-import onnxruntime as ort  # noqa: E402
+import onnxruntime as ort
 
 PROVIDERS: Final[Mapping[str, str]] = MappingProxyType(
     {
