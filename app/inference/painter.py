@@ -30,8 +30,8 @@ Window: TypeAlias = tuple[int, int, int, int]
 INK_SIDE: Final = 448
 """Side of the drawing for the ink, in pixels. Smaller gives bolder lines and, at 256, squinting eyes."""
 
-INK_MARGIN: Final = 32
-"""Pixels around the mask that the ink sees as well: its lines near the border know what they run into."""
+INK_MARGIN: Final = 8
+"""Pixels around the mask that the ink sees as well. 0 or 32 differ by a tenth of a level in the mean."""
 
 FINE_AS_IT_IS: Final = 0.5
 """Share of the best face size from which a scenery network has drawn a face in the whole picture well enough."""
