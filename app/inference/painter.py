@@ -28,7 +28,7 @@ Window: TypeAlias = tuple[int, int, int, int]
 """x0, y0, x1, y1 in whole pixels."""
 
 INK_SIDE: Final = 448
-"""Side of the drawing for the ink, in pixels. Smaller gives bolder lines and, at 256, squinting eyes."""
+"""Side of the drawing for the ink, in pixels. Smaller costs eyes their detail, larger thins the lines."""
 
 INK_MARGIN: Final = 8
 """Pixels around the mask that the ink sees as well. 0 or 32 differ by a tenth of a level in the mean."""

@@ -104,7 +104,9 @@ def test_odd_pictures_have_no_face_and_cost_few_looks(width: int, height: int) -
 
 
 def test_in_a_panorama_faces_are_found_that_the_whole_would_hide() -> None:
-    assert widths(find_faces(picture(3000, 400, [(2100, 100, 120)]), Look(SHORT), Look(FULL))) == pytest.approx([120], abs=6)
+    assert widths(find_faces(picture(3000, 400, [(2100, 100, 120)]), Look(SHORT), Look(FULL))) == pytest.approx(
+        [120], abs=6
+    )
 
 
 def test_of_large_pictures_the_networks_see_small_ones() -> None:
