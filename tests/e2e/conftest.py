@@ -57,6 +57,8 @@ def open_page(browser: Browser, address: str) -> Iterator[OpenPage]:
 
     yield open_one
     for context in contexts:
+        for page in context.pages:
+            page.unroute_all(behavior="ignoreErrors")
         context.close()
     away = [url for url in requested if not url.startswith(address) and urlsplit(url).scheme not in LOCAL_SCHEMES]
     assert away == []
