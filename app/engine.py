@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
@@ -300,10 +301,8 @@ def _parts(settings: Settings) -> Parts:
         return Stylizer(style.card, GatedSession(session, gate))
 
     def open_detector() -> Detector:
-        for model in registry.detectors.values():
-            if model.reason is not None:
-                raise DetectorUnavailable(model.reason)
-        return MediaPipeDetector(settings.models_dir / "face")
+        models = [_detector_file(registry, name) for name in ("short_range", "full_range")]
+        return MediaPipeDetector(*models)
 
     return Parts(
         registry=registry,
@@ -320,3 +319,12 @@ def _parts(settings: Settings) -> Parts:
         default_style=settings.style,
         default_size=settings.size,
     )
+
+
+def _detector_file(registry: ModelRegistry, name: str) -> Path:
+    model = registry.detectors.get(name)
+    if model is None:
+        raise DetectorUnavailable(f"models.toml names no {name} detector")
+    if model.reason is not None:
+        raise DetectorUnavailable(model.reason)
+    return model.path

@@ -27,9 +27,6 @@ import numpy as np
 from app.inference.face_search import PROPOSAL_SCORE, Look, find_faces
 from app.types import Box, Face, Point, RgbImage
 
-SHORT_RANGE: Final = "blaze_face_short_range.tflite"
-FULL_RANGE: Final = "blaze_face_full_range_sparse.tflite"
-
 _SUPPRESSION: Final = 0.3
 _CHATTER: Final = re.compile(rb"(INFO|WARNING): |[IW]\d{4} ")
 """How LiteRT and Abseil begin lines that are no errors."""
@@ -53,9 +50,9 @@ class MediaPipeDetector:
     wait for each other for the few milliseconds of a run. Build it in the process that serves, after any fork.
     """
 
-    def __init__(self, folder: Path) -> None:
-        """Load both models from ``folder``. Raises DetectorUnavailable."""
-        models = [_model_bytes(folder / name) for name in (SHORT_RANGE, FULL_RANGE)]
+    def __init__(self, short_range: Path, full_range: Path) -> None:
+        """Load both models, BlazeFace files as MediaPipe publishes them. Raises DetectorUnavailable."""
+        models = [_model_bytes(path) for path in (short_range, full_range)]
         with _without_chatter():
             self._mediapipe = _import_mediapipe()
             self._networks = [_network(model) for model in models]

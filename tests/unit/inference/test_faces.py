@@ -16,11 +16,13 @@ import numpy as np
 import pytest
 
 from app.config import PROJECT_ROOT
-from app.inference.faces import FULL_RANGE, SHORT_RANGE, DetectorUnavailable, MediaPipeDetector
+from app.inference.faces import DetectorUnavailable, MediaPipeDetector
+from app.inference.registry import ModelRegistry
 from app.types import Face, RgbImage
 from tests.casebook import CASES, case
 
-MODELS = PROJECT_ROOT / "models" / "face"
+DETECTORS = ModelRegistry.load(PROJECT_ROOT / "models").detectors
+MODELS = (DETECTORS["short_range"].path, DETECTORS["full_range"].path)
 
 
 def pixels(name: str) -> RgbImage:
@@ -37,7 +39,7 @@ def reported() -> list[tuple[str, set[int]]]:
 
 @pytest.fixture(scope="module")
 def detector() -> Iterator[MediaPipeDetector]:
-    detector = MediaPipeDetector(MODELS)
+    detector = MediaPipeDetector(*MODELS)
     yield detector
     detector.close()
 
@@ -102,22 +104,21 @@ def test_eight_threads_find_what_one_finds(detector: MediaPipeDetector) -> None:
 
 
 def test_a_missing_model_is_named_without_its_path(tmp_path: Path) -> None:
-    with pytest.raises(DetectorUnavailable, match=SHORT_RANGE) as caught:
-        MediaPipeDetector(tmp_path)
+    with pytest.raises(DetectorUnavailable, match=r"short\.tflite") as caught:
+        MediaPipeDetector(tmp_path / "short.tflite", tmp_path / "full.tflite")
     assert str(tmp_path) not in caught.value.reason
 
 
 def test_a_damaged_model_is_a_reason_not_a_crash(tmp_path: Path) -> None:
-    for name in (SHORT_RANGE, FULL_RANGE):
-        (tmp_path / name).write_bytes(b"not a model")
+    (tmp_path / "face.tflite").write_bytes(b"not a model")
     with pytest.raises(DetectorUnavailable, match="does not start"):
-        MediaPipeDetector(tmp_path)
+        MediaPipeDetector(tmp_path / "face.tflite", tmp_path / "face.tflite")
 
 
 def test_without_mediapipe_there_is_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mediapipe", None)
     with pytest.raises(DetectorUnavailable, match="MediaPipe does not load"):
-        MediaPipeDetector(MODELS)
+        MediaPipeDetector(*MODELS)
 
 
 def test_without_a_system_library_the_reason_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,7 +129,7 @@ def test_without_a_system_library_the_reason_names_it(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(mediapipe_c_bindings, "load_shared_library", load)
     with pytest.raises(DetectorUnavailable, match=r"libEGL\.so\.1"):
-        MediaPipeDetector(MODELS)
+        MediaPipeDetector(*MODELS)
 
 
 def run(program: str) -> subprocess.CompletedProcess[str]:
@@ -144,7 +145,7 @@ from pathlib import Path
 import numpy as np
 from app.inference.faces import MediaPipeDetector
 assert "mediapipe" not in sys.modules, "imported before it is asked for"
-detector = MediaPipeDetector(Path({str(MODELS)!r}))
+detector = MediaPipeDetector(*map(Path, {[str(path) for path in MODELS]!r}))
 assert detector.detect(np.zeros((90, 120, 3), np.uint8)) == []
 assert "matplotlib" not in sys.modules
 """
