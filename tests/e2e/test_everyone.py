@@ -81,9 +81,11 @@ def test_axe_finds_nothing(open_page: OpenPage, scene: str, scheme: str, locale:
     _assert_accessible(page)
 
 
-def test_axe_finds_nothing_on_pages_without_a_script(open_page: OpenPage) -> None:
-    page = open_page("/nowhere", color_scheme="dark")
-    expect(page.get_by_role("heading", name="That did not work")).to_be_visible()
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("path", "heading"), [("/nowhere", "That did not work"), ("/docs", "AnimeBooth API")])
+def test_axe_finds_nothing_on_the_other_pages(open_page: OpenPage, path: str, heading: str, scheme: str) -> None:
+    page = open_page(path, color_scheme=scheme)
+    expect(page.get_by_role("heading", name=heading, level=1)).to_be_visible()
     _assert_accessible(page)
 
 

@@ -38,6 +38,14 @@ def test_a_photo_dropped_anywhere_is_taken(page: Page) -> None:
     assert picture(page).size == CAT_SIDES
 
 
+def test_of_several_photos_the_first_is_taken_and_said_to_be(page: Page) -> None:
+    page.route("**/convert", lambda route: None)
+    page.locator("#file").evaluate("(input) => { input.multiple = true; }")
+    page.locator("#file").set_input_files([CAT, SAMPLES / "coffee.jpg"])
+    expect(page.locator("#note")).to_contain_text("the first one was taken")
+    expect(page.get_by_alt_text("Your photo")).to_have_js_property("naturalWidth", CAT_SIDES[0])
+
+
 def test_a_pasted_photo_is_taken(open_page: OpenPage) -> None:
     page = open_page(permissions=["clipboard-read", "clipboard-write"])
     page.evaluate(
