@@ -41,10 +41,6 @@ _PIXEL_TAGS: Final = frozenset(
 )
 # One number for each strip or tile: 16 x 16 px tiles over 50 megapixels are 195,000.
 _MOST_VALUES: Final = 1 << 18
-_LONG: Final = 4
-_LONG8: Final = 16
-_IFD8: Final = 18
-_MOST_LONG: Final = 2**32 - 1
 _BYTE_TYPES: Final = frozenset({1, 2, 6, 7})
 _LARGEST_TILE: Final = 4096 * 4096
 _STRIP_PIXELS: Final = 1 << 20
@@ -99,27 +95,20 @@ def _with_directory(data: bytes, order: str, entries: list[Entry]) -> bytes:
     """``data`` as a classic TIFF whose only directory holds ``entries``. No strip moves.
 
     Classic also where it was a BigTIFF: an upload is far below 4 GiB, and Pillow misses BigTIFF in Motorola order.
+    Pillow and libtiff read 64-bit values there as well.
     """
     start = len(data) + (len(data) & 1)
     values_at = start + 2 + 12 * len(entries) + 4
     directory, values = struct.pack(order + "H", len(entries)), b""
     for entry in entries:
-        kind, value = _classic(entry, order)
+        value = entry.value
         if len(value) > 4:
             place = struct.pack(order + "I", values_at + len(values))
             values += value + b"\0" * (len(value) & 1)
             value = place
-        directory += struct.pack(order + "HHI", entry.tag, kind, entry.count) + value.ljust(4, b"\0")
+        directory += struct.pack(order + "HHI", entry.tag, entry.type, entry.count) + value.ljust(4, b"\0")
     mark = struct.pack(order + "2sHI", data[:2], 42, start)
     return b"".join((mark, data[len(mark) :], b"\0" * (start - len(data)), directory, b"\0" * 4, values))
-
-
-def _classic(entry: Entry, order: str) -> tuple[int, bytes]:
-    """(type, value) with 64-bit integers cut to 32; what does not fit would point outside the file anyway."""
-    if entry.type not in (_LONG8, _IFD8):
-        return entry.type, entry.value
-    wide = struct.unpack(f"{order}{entry.count}Q", entry.value)
-    return _LONG, struct.pack(f"{order}{entry.count}I", *(min(number, _MOST_LONG) for number in wide))
 
 
 def _open(stream: bytes) -> Image.Image:

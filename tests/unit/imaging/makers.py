@@ -181,18 +181,35 @@ def icc_gamma(gamma: float) -> bytes:
     return b"curv\0\0\0\0" + struct.pack(">IH", 1, round(gamma * 256))
 
 
+def icc_curve(levels: npt.NDArray[np.float64]) -> bytes:
+    """A curveType tag of samples in [0, 1]."""
+    table = (levels * 65535).round().astype(">u2")
+    return b"curv\0\0\0\0" + struct.pack(">I", len(table)) + table.tobytes()
+
+
 def linear_gray_profile() -> bytes:
     """Gray whose samples are proportional to light."""
     return icc_file(b"GRAY", {b"desc": _description(), b"wtpt": icc_xyz(0.9642, 1, 0.8249), b"kTRC": icc_gamma(1.0)})
 
 
+def srgb_like_profile() -> bytes:
+    """sRGB as monitors and phones embed it: rounded primaries, and a curve of 256 samples."""
+    level = np.linspace(0, 1, 256)
+    return rgb_profile(icc_curve(np.where(level <= 0.04045, level / 12.92, ((level + 0.055) / 1.055) ** 2.4)))
+
+
 def linear_rgb_profile(order: str = "rgb") -> bytes:
-    """RGB with sRGB's primaries (adapted to D50) and samples proportional to light; ``order`` permutes the channels."""
+    """RGB with samples proportional to light."""
+    return rgb_profile(icc_gamma(1.0), order)
+
+
+def rgb_profile(curve: bytes, order: str = "rgb") -> bytes:
+    """RGB with sRGB's primaries (adapted to D50) and one curve for all; ``order`` permutes the channels."""
     columns = {"r": (0.4361, 0.2225, 0.0139), "g": (0.3851, 0.7169, 0.0971), "b": (0.1431, 0.0606, 0.7141)}
     tags = {b"desc": _description(), b"wtpt": icc_xyz(0.9642, 1, 0.8249)}
     for name, source in zip("rgb", order, strict=True):
         tags[name.encode() + b"XYZ"] = icc_xyz(*columns[source])
-        tags[name.encode() + b"TRC"] = icc_gamma(1.0)
+        tags[name.encode() + b"TRC"] = curve
     return icc_file(b"RGB ", tags)
 
 
@@ -219,6 +236,28 @@ def srgb_of_linear(light: Samples) -> npt.NDArray[np.float64]:
     """Samples in [0, 255] proportional to light, as sRGB samples in [0, 255] (IEC 61966-2-1)."""
     level = np.asarray(light, np.float64) / 255
     return 255 * np.where(level <= 0.0031308, level * 12.92, 1.055 * level ** (1 / 2.4) - 0.055)
+
+
+# WebP
+
+
+def webp_animation(frames: Sequence[tuple[int, int, RgbImage]], width: int, height: int) -> bytes:
+    """A lossless animation (RFC 9649, 2.7.1.1) of (left, top, picture); left and top are even."""
+    body = b"WEBP" + _riff_chunk(b"VP8X", b"\x12\0\0\0" + _uint24(width - 1, height - 1))
+    body += _riff_chunk(b"ANIM", bytes(6))
+    for left, top, picture in frames:
+        file = saved(Image.fromarray(picture), "WEBP", lossless=True)
+        place = _uint24(left // 2, top // 2, picture.shape[1] - 1, picture.shape[0] - 1, 100)
+        body += _riff_chunk(b"ANMF", place + b"\0" + file[12:])
+    return b"RIFF" + struct.pack("<I", len(body)) + body
+
+
+def _riff_chunk(name: bytes, body: bytes) -> bytes:
+    return name + struct.pack("<I", len(body)) + body + b"\0" * (len(body) & 1)
+
+
+def _uint24(*numbers: int) -> bytes:
+    return b"".join(number.to_bytes(3, "little") for number in numbers)
 
 
 # JPEG

@@ -10,7 +10,7 @@ import pillow_heif
 import pytest
 from PIL import Image, ImageCms
 
-from app.imaging.color import MAX_PROFILE_BYTES
+from app.imaging.color import MAX_PROFILE_BYTES, plain_to_srgb, profile_to_srgb
 from app.imaging.decode import DecodeLimits, decode
 from app.types import RgbImage
 from tests.casebook import case
@@ -25,6 +25,7 @@ from tests.unit.imaging.makers import (
     png_file,
     saved,
     scene,
+    srgb_like_profile,
     srgb_of_linear,
 )
 
@@ -143,15 +144,22 @@ def test_a_broken_profile_is_ignored(format: str, damage: str) -> None:
     assert np.array_equal(read(with_profile(image, format, profile)), read(plain))
 
 
-def test_a_profile_that_is_srgb_changes_no_sample() -> None:
-    data = with_profile(Image.fromarray(scene()), "PNG", SRGB)
-    assert np.array_equal(read(data), scene())
+@pytest.mark.parametrize("profile", [SRGB, srgb_like_profile()])
+def test_a_profile_that_is_srgb_changes_no_sample(profile: bytes) -> None:
+    everything = np.random.default_rng(7).integers(0, 256, (100, 100, 3), np.uint8)
+    assert np.array_equal(read(with_profile(Image.fromarray(everything), "PNG", profile)), everything)
 
 
 @pytest.mark.parametrize("profile", [b"\0", linear_rgb_profile()[:200], b"not a profile at all" * 20])
 def test_a_broken_profile_in_a_jpeg_is_ignored(profile: bytes) -> None:
     image = Image.fromarray(scene())
     assert np.array_equal(read(with_profile(image, "JPEG", profile)), read(with_profile(image, "JPEG", SRGB)))
+
+
+def test_a_profile_that_is_srgb_costs_nothing() -> None:
+    assert profile_to_srgb(SRGB, "RGB") is plain_to_srgb
+    assert profile_to_srgb(srgb_like_profile(), "RGB") is plain_to_srgb
+    assert profile_to_srgb(linear_rgb_profile(), "RGB") is not plain_to_srgb
 
 
 @pytest.mark.parametrize("body", [b"", b"name", b"name\0\0not zlib", b"name\0\0" + zlib.compress(SRGB)[:-9]])

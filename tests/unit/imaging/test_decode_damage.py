@@ -164,12 +164,20 @@ def test_a_flipped_bit_in_png_pixels_is_noticed() -> None:
 
 
 def test_a_flipped_bit_in_png_metadata_is_not_minded() -> None:
+    """A chunk whose checksum fails is left out, so the orientation in it does not count."""
     data = png_file(scene(), 8, RGB, before=[(b"tEXt", b"Comment\0hello"), (b"eXIf", exif_block(6))])
-    for word in (b"hello", b"MM\0*"):
-        at = data.index(word)
+    checksum = data.index(exif_block(6)) + len(exif_block(6))
+    for at in (data.index(b"hello"), checksum):
         damaged = data[:at] + bytes((data[at] ^ 1,)) + data[at + 1 :]
-        picture = decode(damaged, LIMITS)
-        assert (picture.width * picture.height) == 48 * 32
+        upright = decode(damaged, LIMITS).width == 48
+        assert upright == (at == checksum)
+
+
+def test_a_flipped_bit_in_a_png_palette_is_noticed() -> None:
+    data = sample("palette.png")
+    at = data.index(b"PLTE") + 5
+    with pytest.raises(BrokenImage):
+        read(data[:at] + bytes((data[at] ^ 1,)) + data[at + 1 :])
 
 
 def test_a_png_without_its_last_chunk_is_whole() -> None:

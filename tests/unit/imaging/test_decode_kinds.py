@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import zlib
 from io import BytesIO
 
 import numpy as np
@@ -17,6 +18,7 @@ from tests.unit.imaging.compare import assert_alike, assert_same
 from tests.unit.imaging.makers import (
     GRAY,
     GRAY_ALPHA,
+    LONG8,
     PALETTE,
     RGB,
     RGBA,
@@ -28,6 +30,7 @@ from tests.unit.imaging.makers import (
     saved,
     scene,
     tiff_file,
+    webp_animation,
 )
 
 Plane = npt.NDArray[np.uint8]
@@ -108,7 +111,13 @@ def test_the_transparent_colour_turns_white_and_clear(depth: int) -> None:
     samples = scene().astype(np.uint16)
     samples[:8, :8] = (255, 0, 255)
     factor = 257 if depth == 16 else 1
-    key = (b"tRNS", struct.pack(">HHH", 255 * factor, 0, 255 * factor))
+    if depth == 16:
+        # Not twice the same byte, so that the depth of the key matters.
+        samples = np.where(
+            (samples == (255, 0, 255)).all(-1, keepdims=True), (0x80AB, 0x10CD, 0x20EF), samples * factor
+        )
+        samples, factor = samples.astype(np.uint16), 1
+    key = (b"tRNS", struct.pack(">HHH", *samples[0, 0].tolist()))
     picture = read(png_file(samples * factor, depth, RGB, before=[key]))
     assert picture.alpha is not None
     assert (picture.alpha[:8, :8] == 0).all()
@@ -191,6 +200,14 @@ def test_gif_frame_smaller_than_its_screen_leaves_the_rest_clear() -> None:
     assert_same(picture.rgb[7:17, 5:25], np.dstack([gray_scene(20, 10)] * 3))
 
 
+def test_animated_webp_frame_smaller_than_its_canvas_leaves_the_rest_clear() -> None:
+    picture = read(webp_animation([(4, 6, scene(20, 10)), (0, 0, scene())], 48, 32))
+    assert picture.alpha is not None
+    assert picture.alpha.sum() == 255 * 20 * 10
+    assert_same(picture.rgb[6:16, 4:24], scene(20, 10))
+    assert (picture.rgb[picture.alpha == 0] == 255).all()
+
+
 def test_gif_with_a_transparent_colour() -> None:
     image = Image.fromarray(np.arange(60, dtype=np.uint8).reshape(6, 10) % 3)
     image.putpalette([255, 0, 255, 10, 200, 30, 0, 0, 250])
@@ -239,6 +256,34 @@ def test_tiff_of_either_byte_order_and_generation(bits: tuple[int, ...], big: bo
     picture = read(tiff_file(plain_tiff_tags(48, 32, bits, big=big), body, big=big, order=order))
     assert picture.format == "tiff"
     assert_same(picture.rgb, source if len(bits) == 3 else GRAY_AS_RGB)
+
+
+def test_bigtiff_as_pillow_writes_it() -> None:
+    data = saved(Image.fromarray(scene()), "TIFF", big_tiff=True)
+    assert data[:4] == b"II+\0"
+    assert_same(read(data).rgb, scene())
+
+
+@pytest.mark.parametrize("deflated", [False, True])
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_bigtiff_with_64_bit_offsets(order: str, deflated: bool) -> None:
+    halves = [scene()[:16].tobytes(), scene()[16:].tobytes()]
+    strips = [zlib.compress(half) if deflated else half for half in halves]
+    tags = plain_tiff_tags(48, 32, (8, 8, 8), big=True)
+    tags |= {259: (SHORT, [8 if deflated else 1]), 273: (LONG8, [16, 16 + len(strips[0])])}
+    tags |= {278: (LONG8, [16]), 279: (LONG8, [len(strip) for strip in strips])}
+    assert_same(read(tiff_file(tags, b"".join(strips), big=True, order=order)).rgb, scene())
+
+
+@pytest.mark.parametrize(("kind", "premultiplied"), [(1, True), (2, False)])
+def test_gray_tiff_with_alpha_of_either_kind(kind: int, premultiplied: bool) -> None:
+    alpha = np.full((32, 48), 128, np.uint8)
+    stored = (gray_scene() * (128 / 255)).round().astype(np.uint8) if premultiplied else gray_scene()
+    tags = plain_tiff_tags(48, 32, (8, 8)) | {262: (SHORT, [1]), 338: (SHORT, [kind])}
+    picture = read(tiff_file(tags, np.dstack((stored, alpha)).tobytes()))
+    assert picture.alpha is not None
+    assert np.array_equal(picture.alpha, alpha)
+    assert_alike(picture.rgb, on_white(GRAY_AS_RGB, alpha), mean=1)
 
 
 def test_tiff_in_tiles() -> None:
