@@ -27,7 +27,7 @@ _ROUNDING: Final = 1
 
 def plain_to_srgb(image: Image.Image) -> Image.Image:
     """Without a profile: gray and RGB are sRGB already, and inks multiply, as in browsers."""
-    return image.convert("RGB")
+    return image if image.mode == "RGB" else image.convert("RGB")
 
 
 def profile_to_srgb(icc: bytes | None, mode: str) -> ToSrgb:

@@ -65,9 +65,14 @@ def _strip_to_srgb(strip: Image.Image, raster: Raster, convert: ToSrgb) -> tuple
     color, coverage = _separate(strip, raster)
     if coverage is None or coverage.getextrema() == (255, 255):
         # Reduced first: the conversion is the dearer of the two.
-        return np.asarray(convert(color.reduce(raster.factor))), None
+        return np.asarray(convert(_reduced(color, raster.factor))), None
     rgb = _on_white(np.asarray(convert(color)), np.asarray(coverage))
-    return np.asarray(Image.fromarray(rgb).reduce(raster.factor)), np.asarray(coverage.reduce(raster.factor))
+    return np.asarray(_reduced(Image.fromarray(rgb), raster.factor)), np.asarray(_reduced(coverage, raster.factor))
+
+
+def _reduced(image: Image.Image, factor: int) -> Image.Image:
+    # Pillow would copy the picture for a factor of 1.
+    return image if factor == 1 else image.reduce(factor)
 
 
 def _separate(strip: Image.Image, raster: Raster) -> tuple[Image.Image, Image.Image | None]:

@@ -59,7 +59,11 @@ def pillow_raster(image: Image.Image, factor: int, *, tone: Tone | None = None, 
     """The raster of a Pillow picture, decoded now. Raises what Pillow's decoders raise."""
     image.load()
     width, height = image.size
-    return Raster(width, height, lambda top, bottom: image.crop((0, top, width, bottom)), factor, tone, key)
+
+    def rows(top: int, bottom: int) -> Image.Image:
+        return image if (top, bottom) == (0, height) else image.crop((0, top, width, bottom))
+
+    return Raster(width, height, rows, factor, tone, key)
 
 
 def array_raster(array: npt.NDArray[np.uint8], mode: Literal["L", "RGB", "RGBA", "CMYK"], factor: int = 1) -> Raster:

@@ -234,7 +234,7 @@ def mutated(data: bytes, edits: list[tuple[float, int]], keep: float, head_only:
     return bytes(changed[: max(1, int(len(data) * keep))])
 
 
-@settings(max_examples=600, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=600, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 @given(st.sampled_from([*WRITERS, *SMALL_CASES]), EDITS, st.one_of(st.just(1.0), st.floats(0.05, 1)), st.booleans())
 def test_no_damage_raises_anything_but_our_own_errors(
     name: str, edits: list[tuple[float, int]], keep: float, head_only: bool

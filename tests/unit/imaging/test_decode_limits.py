@@ -9,6 +9,7 @@ import zlib
 from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pillow_heif
@@ -16,8 +17,17 @@ import pytest
 import simplejpeg
 from PIL import Image
 
-from app.errors import AnimeBoothError, BrokenImage, EmptyImage, FileTooLarge, TooManyPixels, UnsupportedImage
+from app.errors import (
+    ACCEPTED_FORMATS,
+    AnimeBoothError,
+    BrokenImage,
+    EmptyImage,
+    FileTooLarge,
+    TooManyPixels,
+    UnsupportedImage,
+)
 from app.imaging.decode import DecodeLimits, decode
+from app.types import UploadFormat
 from tests.casebook import CASES, case
 from tests.unit.imaging.compare import assert_alike
 from tests.unit.imaging.makers import (
@@ -93,6 +103,11 @@ def test_whatever_is_not_on_the_list_is_not_tried(data: bytes) -> None:
 @pytest.mark.parametrize("format", FORMATS)
 def test_the_content_names_the_format(format: str) -> None:
     assert decode(written(format), LIMITS).format == format.lower()
+
+
+def test_the_words_for_people_name_the_formats_that_are_read() -> None:
+    named = {word.lower().replace("heic", "heif") for word in ACCEPTED_FORMATS.split(", ")}
+    assert named == set(get_args(UploadFormat)) == {format.lower() for format in FORMATS}
 
 
 # Sizes
@@ -257,6 +272,7 @@ def test_pictures_of_many_strips_are_whole(format: str) -> None:
 PEAK = """
 import sys
 from pathlib import Path
+from typing import get_args
 from app.errors import AnimeBoothError
 from app.imaging.decode import DecodeLimits, decode
 
