@@ -28,9 +28,12 @@ Notice: TypeAlias = Literal["faces-off", "no-face"]
 
 STAGES: Final = ("decode", "face", "infer", "blend", "encode")
 
-WORKING_PIXELS: Final = 16_000_000
-"""A JPEG above this is decoded at a half, quarter or eighth: 12 MP phone photos keep every pixel for their faces,
-48 MP ones cost 36 MB instead of 146."""
+WORKING_PIXELS: Final = 25_000_000
+"""A photo above this is decoded at a half of its sides or less: one of 24 MP keeps every pixel for its faces, one of
+48 MP costs 36 MB instead of 146."""
+
+WORKING_SIDE: Final = 2500
+"""Pixels that the longest side keeps at least when decoding is reduced: a square of a quarter of WORKING_PIXELS."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +91,8 @@ def convert_picture(data: bytes, options: ConvertOptions, kit: Kit, checkpoint: 
     with watch.stage("infer"):
         drawer = _Drawer.of(options, kit)
     with watch.stage("decode"):
-        original = options.size == "original"
-        upload = decode(data, kit.limits, working_pixels=None if original else WORKING_PIXELS)
+        reduced_serves = isinstance(options.size, int) and options.size <= WORKING_SIDE
+        upload = decode(data, kit.limits, working_pixels=WORKING_PIXELS if reduced_serves else None)
     checkpoint()
     with watch.stage("face"):
         faces, notices = _find_faces(upload, options, kit)

@@ -1,7 +1,10 @@
 """One conversion, from the upload's bytes to the answer's, with networks that answer with the negative."""
 
+from io import BytesIO
+
 import numpy as np
 import pytest
+from PIL import Image
 
 from app.conversion import STAGES
 from app.deadline import Deadline
@@ -25,6 +28,15 @@ def test_a_large_photo_is_planned_to_the_default_size_and_a_small_one_is_never_s
 
 def test_the_original_size_is_kept_when_asked_for() -> None:
     assert pixels(started(default_size=100).convert(png(photo(300, 150)), size="original").image).shape == (150, 300, 3)
+
+
+def test_a_very_large_photo_is_decoded_reduced_only_where_the_answer_stays_as_large_as_asked_for() -> None:
+    flat = Image.new("RGB", (6500, 5000), "gray")
+    buffer = BytesIO()
+    flat.save(buffer, "JPEG")
+    engine = started(Workshop(sessions={"hayao": Dark()}))
+    for size in (2500, 2600):
+        assert engine.convert(buffer.getvalue(), size=size, format="jpeg").width == size
 
 
 @pytest.mark.parametrize(("strength", "share"), [(0, 0.0), (25, 0.25), (100, 1.0)])
