@@ -4,6 +4,8 @@ What the wheel does that a service must not, and what is done about it here:
 
 * It imports matplotlib for drawing helpers (36 MB, half a second): the import sees an empty module instead.
 * Its C library writes some fifty lines to standard error while it loads: known chatter is dropped, the rest kept.
+* On a processor older than it is built for (ARMv8.2 with dot products, as in a Raspberry Pi 5 but not 4; AVX) its C
+  library ends the process while it loads: it is loaded in a process of its own first.
 * It reports its use to Google (google-ai-edge/mediapipe#6291) and has no switch for it: see ``_stay_offline``.
 * A detector not closed before the interpreter ends prints a traceback: a finalizer closes it in time.
 """
@@ -13,6 +15,8 @@ from __future__ import annotations
 import ctypes
 import os
 import re
+import signal
+import subprocess
 import sys
 import tempfile
 import weakref
@@ -55,6 +59,7 @@ class MediaPipeDetector:
         models = [_model_bytes(path) for path in (short_range, full_range)]
         with _without_chatter():
             self._mediapipe = _import_mediapipe()
+            _try_library(Path(self._mediapipe.__file__).parent)
             self._networks = [_network(model) for model in models]
             self._close = weakref.finalize(self, _close_all, self._networks)
             self.detect(np.zeros((64, 64, 3), np.uint8))  # the first run builds what later ones reuse
@@ -108,6 +113,24 @@ def _import_mediapipe() -> Any:
     except (ImportError, OSError) as error:
         raise DetectorUnavailable(f"MediaPipe does not load ({_first_line(error)})") from error
     return mediapipe
+
+
+def _try_library(package: Path) -> None:
+    """Raise DetectorUnavailable where loading the C library of ``package`` kills the process that does it.
+
+    Whatever else is wrong with it shows as an exception when this process loads it.
+    """
+    library = next(package.glob("tasks/c/libmediapipe.*"), None)
+    if library is None or not sys.executable:
+        return
+    command = [sys.executable, "-I", "-S", "-c", "import ctypes, sys; ctypes.CDLL(sys.argv[1])", str(library)]
+    nothing = subprocess.DEVNULL
+    try:
+        status = subprocess.run(command, stdin=nothing, stdout=nothing, stderr=nothing).returncode  # noqa: S603
+    except OSError:  # no process may be started here: nothing is learnt, and nothing lost
+        return
+    if status < 0:
+        raise DetectorUnavailable(f"MediaPipe is not made for this processor ({signal.Signals(-status).name})")
 
 
 def _network(model: bytes) -> Any:

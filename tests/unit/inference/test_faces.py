@@ -121,6 +121,18 @@ def test_without_mediapipe_there_is_a_reason(monkeypatch: pytest.MonkeyPatch) ->
         MediaPipeDetector(*MODELS)
 
 
+def test_a_library_that_kills_its_process_is_a_reason_not_a_crash(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """As on a Raspberry Pi 4. A stand-in for Python dies as the library would make it die."""
+    dying = tmp_path / "python"
+    dying.write_text("#!/bin/sh\nkill -s ILL $$\n")
+    dying.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(dying))
+    with pytest.raises(DetectorUnavailable, match=r"not made for this processor \(SIGILL\)"):
+        MediaPipeDetector(*MODELS)
+
+
 def test_without_a_system_library_the_reason_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     from mediapipe.tasks.python.core import mediapipe_c_bindings
 
