@@ -33,6 +33,8 @@ _shared_memory = Path("/dev/shm")  # noqa: S108
 worker_tmp_dir = str(_shared_memory) if os.access(_shared_memory, os.W_OK) else None
 # The engine is built in the process that serves: its threads would not survive a fork.
 preload_app = False
+# A proxy's word is taken in one place, by ANIMEBOOTH_TRUSTED_PROXIES; gunicorn itself would believe this machine.
+forwarded_allow_ips = ""
 # An access log would be a list of who sent pictures and when.
 accesslog = None
 control_socket_disable = True

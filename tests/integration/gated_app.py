@@ -41,7 +41,7 @@ class GatedApp:
             raise RuntimeError("this application fails")
         body = b"x" * int(query["answer"][0]) if "answer" in query else str(received).encode()
         headers = [("Content-Length", str(len(body))), ("X-Begun", str(begun))]
-        headers += [("X-Arrived", str(environ["animebooth.arrived"]))]
+        headers += [("X-Arrived", str(environ["animebooth.arrived"])), ("X-Scheme", environ["wsgi.url_scheme"])]
         start_response("200 OK", headers)
         return [body]
 

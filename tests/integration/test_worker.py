@@ -141,6 +141,11 @@ def test_bytes_behind_a_disputable_request_are_never_a_request(shared: Server) -
         assert read_all(client).count(b"HTTP/1.1 ") == 1
 
 
+def test_nobody_is_believed_about_what_a_proxy_saw(shared: Server) -> None:
+    answer = shared.get("/", headers={"X-Forwarded-Proto": "https", "X-Forwarded-Ssl": "on"})
+    assert answer.headers["x-scheme"] == "http"
+
+
 def test_a_failing_application_gives_500_and_a_living_server(shared: Server) -> None:
     assert shared.get("/fail").status == 500
     assert shared.get("/").status == 200
