@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import sys
 from importlib import metadata
+from pathlib import Path
 
 import pytest
 
 from app.config import PROJECT_ROOT
+
+INSTALLED_APART = {"torch"}
+"""What a few of the tools import and the rest does without: PyTorch is as large as everything else together."""
 
 _PIN = re.compile(r"([A-Za-z0-9._-]+)==(\S+)")
 
@@ -60,3 +66,28 @@ def test_every_requirement_of_a_pinned_package_is_pinned_too() -> None:
             needed, _, marker = requirement.partition(";")
             if not marker:
                 assert canonical(re.match(r"[A-Za-z0-9._-]+", needed)[0]) in pinned, f"{name} needs {requirement}"
+
+
+def imported(*folders: str) -> set[str]:
+    """Top-level modules that the sources in ``folders`` import, Python's own and ours left out."""
+    files = [path for folder in folders for path in (PROJECT_ROOT / folder).rglob("*.py")]
+    names = {name.partition(".")[0] for path in files for name in _imports(path)}
+    return {name for name in names - set(sys.stdlib_module_names) if not (PROJECT_ROOT / name).is_dir()}
+
+
+def _imports(path: Path) -> list[str]:
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    plain = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    return plain + [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module]
+
+
+@pytest.mark.parametrize(
+    ("folders", "files"),
+    [(("app",), ("requirements.txt",)), (("tests", "tools"), ("requirements.txt", "requirements-dev.txt"))],
+)
+def test_what_is_imported_is_pinned(folders: tuple[str, ...], files: tuple[str, ...]) -> None:
+    homes = metadata.packages_distributions()
+    pinned = set().union(*(pins(file) for file in files))
+    names = imported(*folders) - INSTALLED_APART
+    missing = [name for name in names if not pinned & {canonical(home) for home in homes.get(name, ())}]
+    assert missing == []
