@@ -16,6 +16,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("app.inference",),
     ("app.conversion",),
     ("app.engine",),
+    ("app.library",),
     ("app.batch",),
     ("app.web", "app.page_text"),
     ("app.views", "app.handlers"),
