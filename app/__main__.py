@@ -7,8 +7,9 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from stat import S_ISREG
 from typing import Final, Literal, NoReturn, TypeAlias, get_args
 
 import click
@@ -20,12 +21,18 @@ from app.errors import AnimeBoothError, InvalidOption, UnsupportedImage
 from app.imaging.encode import FILE_SUFFIXES, answer_format
 from app.imaging.sniff import sniff
 from app.options import FACE_MODES, FORMATS, parse_options
-from app.types import UploadFormat
+from app.types import ImageFormat, UploadFormat
 
 Outcome: TypeAlias = Literal["converted", "kept", "skipped", "failed"]
 
 STANDARD_STREAM: Final = "-"
 DEFAULT_PORT: Final = "8000"
+
+_FORMATS_BY_SUFFIX: Final[dict[str, ImageFormat]] = {
+    **{suffix: format for format, suffix in FILE_SUFFIXES.items()},
+    ".jpeg": "jpeg",
+}
+_SNIFFED_BYTES: Final = 4096
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -103,20 +110,23 @@ def _convert_stream(
     if out is not None and out.exists() and not force:
         _stop(f"{out} exists; --force overwrites it.")
     try:
-        answer = engine.convert_with(sys.stdin.buffer.read(), options).image
+        answer = engine.convert_with(sys.stdin.buffer.read(), _named_format(options, out)).image
+        if out is not None:
+            write_whole(out, answer)
     except AnimeBoothError as error:
         _stop(str(error))
+    except OSError as error:
+        _stop(f"{out}: {_why(error)}")
     if out is None:
         sys.stdout.buffer.write(answer)
         sys.stdout.buffer.flush()
-    else:
-        write_whole(out, answer)
 
 
 def _convert_files(engine: Engine, options: ConvertOptions, paths: list[Path], out: Path | None, force: bool) -> Report:
     single = _single_target(paths, out)
-    jobs = find_jobs(paths, None if single else out)
+    options = _named_format(options, single)
     report, names = Report(), Names()
+    jobs = find_jobs(paths, None if single else out, lambda error: report.add("failed", error.filename, _why(error)))
     with click.progressbar(jobs, label="Converting", file=sys.stderr) as bar:
         for job in bar:
             _convert_one(engine, options, job, names, report, force=force, target=single)
@@ -130,6 +140,13 @@ def _single_target(paths: list[Path], out: Path | None) -> Path | None:
     return out
 
 
+def _named_format(options: ConvertOptions, target: Path | None) -> ConvertOptions:
+    """``options`` with the format that the answer's name tells, where they leave it open."""
+    if options.format is not None or target is None:
+        return options
+    return replace(options, format=_FORMATS_BY_SUFFIX.get(target.suffix.lower()))
+
+
 def _convert_one(
     engine: Engine,
     options: ConvertOptions,
@@ -141,8 +158,8 @@ def _convert_one(
     target: Path | None,
 ) -> None:
     try:
-        data = job.source.read_bytes()
-        suffix = FILE_SUFFIXES[options.format or answer_format(_kind(data))]
+        data, kind = _read(job)
+        suffix = FILE_SUFFIXES[options.format or answer_format(kind)]
         target = target or names.target(job, suffix)
         if target.exists() and not force:
             report.add("failed" if job.named else "kept", job.source, f"{target} exists; --force overwrites it")
@@ -153,16 +170,22 @@ def _convert_one(
     except AnimeBoothError as error:
         report.add("failed", job.source, str(error))
     except OSError as error:
-        report.add("failed", job.source, error.strerror or str(error))
+        report.add("failed", job.source, _why(error))
     else:
         report.add("converted", job.source)
 
 
-def _kind(data: bytes) -> UploadFormat:
-    kind = sniff(data)
-    if kind is None:
+def _read(job: Job) -> tuple[bytes, UploadFormat]:
+    """The file and its kind. Raises UnsupportedImage, with no more than its beginning read: films lie beside photos."""
+    if not job.named and not S_ISREG(job.source.stat().st_mode):
+        # A pipe or a device, which may never end.
         raise UnsupportedImage
-    return kind
+    with job.source.open("rb") as file:
+        start = file.read(_SNIFFED_BYTES)
+        kind = sniff(start)
+        if kind is None:
+            raise UnsupportedImage
+        return start + file.read(), kind
 
 
 @main.command()
@@ -207,6 +230,10 @@ def _options(given: dict[str, str], engine: Engine) -> ConvertOptions:
         return parse_options(given, [info.card.id for info in engine.styles()])
     except InvalidOption as error:
         raise click.UsageError(str(error)) from error
+
+
+def _why(error: OSError) -> str:
+    return error.strerror or str(error)
 
 
 def _stop(sentence: str) -> NoReturn:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -25,27 +25,33 @@ class Job:
     named: bool
 
 
-def find_jobs(paths: list[Path], out: Path | None) -> list[Job]:
+def find_jobs(paths: list[Path], out: Path | None, on_error: Callable[[OSError], None] | None = None) -> list[Job]:
     """Every file of ``paths``, folders searched to the bottom in the order of their names, none twice.
 
     out: the folder for the answers, with the folders below a searched one repeated in it; None: beside each file.
-    Hidden files and folders, earlier answers and ``out`` itself are left out of a search.
+    Hidden files and folders, earlier answers and ``out`` itself are left out of a search. on_error: told of each
+    folder that cannot be searched; the search goes on.
     """
     jobs: dict[Path, Job] = {}
     for path in paths:
-        for job in _folder_jobs(path, out) if path.is_dir() else [Job(path, out or path.parent, named=True)]:
-            jobs.setdefault(job.source.resolve(), job)
+        for job in _folder_jobs(path, out, on_error) if path.is_dir() else [Job(path, out or path.parent, named=True)]:
+            jobs.setdefault(_real(job.source), job)
     return list(jobs.values())
 
 
-def _folder_jobs(top: Path, out: Path | None) -> Iterator[Job]:
-    inside = out.resolve() if out else None
-    for folder, names, files in os.walk(top):
+def _folder_jobs(top: Path, out: Path | None, on_error: Callable[[OSError], None] | None) -> Iterator[Job]:
+    inside = _real(out) if out else None
+    for folder, names, files in os.walk(top, onerror=on_error):
         here = Path(folder)
-        names[:] = sorted(name for name in names if not name.startswith(".") and (here / name).resolve() != inside)
+        names[:] = sorted(name for name in names if not name.startswith(".") and _real(here / name) != inside)
         for name in sorted(files):
             if not name.startswith(".") and not Path(name).stem.endswith(MARK):
                 yield Job(here / name, out / here.relative_to(top) if out else here, named=False)
+
+
+def _real(path: Path) -> Path:
+    # Path.resolve() raises RuntimeError for a link that leads to itself, before Python 3.13.
+    return Path(os.path.realpath(path))
 
 
 class Names:

@@ -1,10 +1,12 @@
 """The command line over files, folders and pipes, with a network that answers with the negative."""
 
+import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
+from PIL import Image
 
 from app.__main__ import main
 from app.engine import Engine
@@ -40,6 +42,23 @@ def test_a_file_is_converted_beside_itself(album: Path) -> None:
 def test_a_single_picture_may_go_to_a_file_of_any_name(album: Path, tmp_path: Path) -> None:
     assert run("convert", album / "one.png", "-o", tmp_path / "new" / "me.png").exit_code == 0
     assert names(tmp_path / "new") == ["me.png"]
+
+
+@pytest.mark.parametrize(("name", "format"), [("me.jpg", "JPEG"), ("me.JPEG", "JPEG"), ("me.webp", "WEBP")])
+def test_a_file_named_for_the_answer_is_of_the_kind_its_name_says(
+    album: Path, tmp_path: Path, name: str, format: str
+) -> None:
+    assert run("convert", album / "one.png", "-o", tmp_path / name).exit_code == 0
+    assert run("convert", "-", "-o", tmp_path / f"piped-{name}", stdin=png(PICTURE)).exit_code == 0
+    for file in (tmp_path / name, tmp_path / f"piped-{name}"):
+        with Image.open(file) as picture:
+            assert picture.format == format
+
+
+def test_the_kind_asked_for_counts_more_than_a_name(album: Path, tmp_path: Path) -> None:
+    assert run("convert", album / "one.png", "-o", tmp_path / "me.jpg", "--format", "png").exit_code == 0
+    with Image.open(tmp_path / "me.jpg") as picture:
+        assert picture.format == "PNG"
 
 
 def test_a_folder_is_converted_to_the_bottom_and_what_is_no_picture_is_named_at_the_end(
@@ -83,6 +102,52 @@ def test_a_broken_picture_fails_and_the_others_are_converted(album: Path) -> Non
     assert result.exit_code == 1
     assert "damaged or incomplete" in result.stderr
     assert "one-anime.png" in names(album)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_pipes_and_devices_in_a_folder_are_skipped_and_not_read(album: Path) -> None:
+    os.mkfifo(album / "pipe.jpg")
+    (album / "zeros.jpg").symlink_to("/dev/zero")
+    result = run("convert", album)
+    assert result.exit_code == 0
+    assert "2 converted, 3 skipped" in result.stderr
+
+
+def test_a_link_to_itself_fails_alone(album: Path) -> None:
+    (album / "round.jpg").symlink_to("round.jpg")
+    result = run("convert", album, "-o", album / "out")
+    assert result.exit_code == 1
+    assert "2 converted, 1 skipped, 1 failed" in result.stderr
+
+
+def test_a_pipe_into_a_place_that_takes_no_file_ends_in_a_sentence(tmp_path: Path) -> None:
+    result = run("convert", "-", "-o", tmp_path, "--force", stdin=png(PICTURE))
+    assert result.exit_code == 1
+    assert f"{tmp_path}: " in result.stderr
+
+
+def test_of_a_film_beside_the_photos_only_the_beginning_is_read(album: Path) -> None:
+    with (album / "film.mp4").open("wb") as film:
+        film.write(b"\0\0\0\x18ftypisom")
+        film.truncate(1 << 40)
+    result = run("convert", album, "--format", "png")
+    assert result.exit_code == 0
+    assert "2 converted, 2 skipped" in result.stderr
+
+
+def test_a_folder_that_may_not_be_searched_fails_by_name(album: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scan = os.scandir
+
+    def forbidding(path: str) -> object:
+        if Path(path).name == "sub":
+            raise PermissionError(13, "Permission denied", path)
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", forbidding)
+    result = run("convert", album)
+    assert result.exit_code == 1
+    assert f"failed: {album / 'sub'}: Permission denied" in result.stderr
+    assert "1 converted, 1 skipped, 1 failed" in result.stderr
 
 
 def test_a_file_that_is_not_there_fails(tmp_path: Path) -> None:
