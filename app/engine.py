@@ -205,6 +205,7 @@ class Engine:
         """How the engine is in this process."""
         runtime = self._runtime()
         styles = {name: self._style_state(runtime, name) for name in self._parts.registry.styles}
+        styles |= {name: f"unavailable: {reason}" for name, reason in self._parts.registry.lost.items()}
         reason = runtime.failure.reason if runtime.failure else None
         return EngineStatus(runtime.state, reason, styles, runtime.finder.state)
 
@@ -213,7 +214,7 @@ class Engine:
         return max((runtime.shelf.state(part) for part in self._parts_of(style)), key=_badness)
 
     def styles(self) -> list[StyleInfo]:
-        """Every style of models.toml, in its order."""
+        """Every style: those of models.toml in its order, then the added ones."""
         states = self.status().styles
         return [StyleInfo(style.card, states[name]) for name, style in self._parts.registry.styles.items()]
 
@@ -291,7 +292,9 @@ def _badness(state: str) -> int:
 
 def _parts(settings: Settings) -> Parts:
     registry = ModelRegistry.load(settings.models_dir, variant=settings.variant)
-    if settings.style not in registry.styles:
+    for reason in registry.lost.values():
+        _log.warning("%s", reason)
+    if settings.style not in (*registry.styles, *registry.lost):
         raise SettingError(f"No style is called {settings.style!r}. Styles: {', '.join(registry.styles)}.")
     cpus = usable_cpus()
     threads, runs = settings.threads or cpus, settings.concurrency or best_concurrency(cpus)
@@ -316,7 +319,8 @@ def _parts(settings: Settings) -> Parts:
         runs=runs,
         # One decodes and encodes while another runs a network.
         lanes=runs + 1,
-        default_style=settings.style,
+        # An added style whose card has become unreadable must not keep the service from starting.
+        default_style=settings.style if settings.style in registry.styles else registry.usable[0],
         default_size=settings.size,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,9 @@ AlphaMask: TypeAlias = npt.NDArray[np.uint8]
 
 Tensor: TypeAlias = npt.NDArray[np.float32]
 """(N, C, H, W) or (N, H, W, C) float32, as the network's card says."""
+
+AnyArray: TypeAlias = npt.NDArray[Any]
+"""Whatever a network of which nothing is known answers with."""
 
 Weights: TypeAlias = npt.NDArray[np.float32]
 """(H, W) float32 in [0, 1]: how much of a layer is seen at each pixel."""

@@ -1,4 +1,4 @@
-"""A network states its needs as data: ModelCard, and how one is read from models/models.toml."""
+"""A network states its needs as data: ModelCard, and how one is read from models.toml or a card.toml."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias, get_args
 
+from app.errors import ModelError
 from app.i18n import LANGUAGES, Language
 from app.imaging.sizing import SizeRequirements
 from app.inference.tables import Table
@@ -26,7 +27,7 @@ _HEX_DIGITS: Final = frozenset("0123456789abcdef")
 
 @dataclass(frozen=True, slots=True)
 class WeightFile:
-    """A file under the models folder and what it must be. ``file`` is relative, with forward slashes."""
+    """A file and what it must be. ``file`` is relative to the folder of the list or card, with forward slashes."""
 
     file: str
     sha256: str
@@ -46,7 +47,8 @@ class ModelCard:
     """All that the service needs to know of a network; no caller asks which one it is.
 
     kind: ``scene`` suits whole pictures, ``face`` upright face crops. surroundings: the style used outside the
-    faces, for a face style (None: its own). input_range, output_range: what 0 and 255 are to the network.
+    faces, for a face style (None: its own). source: where the weights are from, an https address, or None for a
+    network of the owner's own. input_range, output_range: what 0 and 255 are to the network.
     sizes: the sides it takes. local: an output pixel depends on the ``halo`` px around it and no more, so that
     tiles give the very pixels of the whole. halo: also the px of a tile's rim that are dropped where ``local``
     is false. face_size: side of a face crop that looks best, in px. variants: by precision; the first stands in
@@ -59,7 +61,7 @@ class ModelCard:
     kind: Kind
     surroundings: StyleId | None
     family: str
-    source: str
+    source: str | None
     licence: Licence
     commercial: bool
     layout: Layout
@@ -80,7 +82,7 @@ class ModelCard:
 
 
 def parse_card(name: str, content: object) -> ModelCard:
-    """The card in one ``[[styles]]`` table. Raises ModelError with a sentence that names the style and the key."""
+    """The card in one table. Raises ModelError with a sentence that names the style and the key."""
     table = Table(name, content)
     style = _style_id(table, "id", table.take("id", str))
     table.name = f"Style {style}"
@@ -110,6 +112,18 @@ def parse_card(name: str, content: object) -> ModelCard:
     return card
 
 
+def check_surroundings(card: ModelCard, known: Mapping[StyleId, ModelCard]) -> None:
+    """Raises ModelError where ``card`` names surroundings that are not among ``known`` or are no scenery."""
+    if card.surroundings is None:
+        return
+    if card.kind != "face":
+        raise ModelError(f"Style {card.id}: only a face style has surroundings.")
+    if card.surroundings not in known:
+        raise ModelError(f"Style {card.id}: surroundings names no style: {card.surroundings}.")
+    if known[card.surroundings].kind == "face":
+        raise ModelError(f"Style {card.id}: surroundings must be a scene style, and {card.surroundings} is for faces.")
+
+
 def parse_weight_file(table: Table) -> WeightFile:
     """``file``, ``sha256`` and ``bytes`` of ``table``; other keys are left in it."""
     file, digest = table.take("file", str), table.take("sha256", str)
@@ -134,9 +148,9 @@ def _words(table: Table) -> Words:
     return MappingProxyType(words)
 
 
-def _url(table: Table, key: str) -> str:
-    text = table.take(key, str)
-    if not text.startswith("https://"):
+def _url(table: Table, key: str) -> str | None:
+    text = table.take_or(key, str, None)
+    if text is not None and not text.startswith("https://"):
         raise table.error(key, f"cannot be “{text}”: it must be an https address")
     return text
 

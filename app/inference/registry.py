@@ -1,4 +1,4 @@
-"""ModelRegistry: what models/models.toml offers, and which of its files are whole. Loads no network."""
+"""ModelRegistry: what models.toml and the added cards offer, and which files are whole. Loads no network."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from types import MappingProxyType
 from typing import Final
 
 from app.errors import ModelError, NoUsableStyle
-from app.inference.card import ModelCard, WeightFile, parse_card, parse_weight_file
+from app.inference.added import read_added
+from app.inference.card import ModelCard, WeightFile, check_surroundings, parse_card, parse_weight_file
 from app.inference.tables import Table
 from app.types import StyleId
 
@@ -23,11 +24,16 @@ _LFS_POINTER: Final = b"version https://git-lfs.github.com/spec/"
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """A style, the weight file picked for it and, where that cannot be used, why: one sentence without paths."""
+    """A style, the weight file picked for it and, where that cannot be used, why: one sentence without paths.
+
+    folder: what the card's files are relative to. added: by the owner of the service; not one of models.toml.
+    """
 
     card: ModelCard
     path: Path
     reason: str | None
+    folder: Path
+    added: bool = False
 
     @property
     def usable(self) -> bool:
@@ -47,27 +53,41 @@ class DetectorModel:
 
 @dataclass(frozen=True, slots=True)
 class ModelRegistry:
-    """The styles in the order of models.toml, by id, and the face detectors by name."""
+    """The styles by id, those of models.toml first and in its order, and the face detectors by name.
+
+    lost: why an added style could not even be read, one sentence each, by the name of its folder.
+    """
 
     styles: Mapping[StyleId, Style]
     detectors: Mapping[str, DetectorModel]
+    lost: Mapping[StyleId, str]
 
     @classmethod
     def load(cls, models_dir: Path, *, variant: str = "fp32") -> ModelRegistry:
-        """Read ``models_dir``/models.toml and check every file it names against its size and SHA-256.
+        """As :meth:`read`, but raises NoUsableStyle, with every reason, where no style is left."""
+        registry = cls.read(models_dir, variant=variant)
+        if not registry.usable:
+            reasons = [style.reason or "" for style in registry.styles.values()]
+            raise NoUsableStyle(" ".join([*reasons, *registry.lost.values()]))
+        return registry
+
+    @classmethod
+    def read(cls, models_dir: Path, *, variant: str = "fp32") -> ModelRegistry:
+        """Read ``models_dir``/models.toml and added cards; check every file in use against its size and SHA-256.
 
         variant: the weights picked where a style has them. Raises ModelError for a models.toml that is missing or
-        wrong anywhere: nothing of it is used then. A bad weight file spoils its own style alone; NoUsableStyle,
-        with every reason, where none is left.
+        wrong anywhere: nothing of it is used then. A bad weight file, or a bad added card, spoils its own style
+        alone.
         """
-        styles, detectors = _parse(_read_toml(models_dir / MODELS_FILE))
-        registry = cls(
-            MappingProxyType({card.id: _style(card, models_dir, variant) for card in styles}),
+        cards, detectors = _parse(_read_toml(models_dir / MODELS_FILE))
+        added, lost = read_added(models_dir, {card.id: card for card in cards})
+        styles = [_style(card, models_dir, variant) for card in cards]
+        styles += [_style(style.card, style.folder, variant, added=True) for style in added]
+        return cls(
+            MappingProxyType({style.card.id: style for style in styles}),
             MappingProxyType({name: _detector(table, models_dir) for name, table in detectors.items()}),
+            MappingProxyType(lost),
         )
-        if not registry.usable:
-            raise NoUsableStyle(" ".join(style.reason or "" for style in registry.styles.values()))
-        return registry
 
     @property
     def usable(self) -> tuple[StyleId, ...]:
@@ -94,7 +114,7 @@ def file_fault(path: Path, expected: WeightFile) -> str | None:
     if len(content) != expected.bytes:
         return f"has {len(content)} bytes instead of {expected.bytes}: fetch it again"
     if hashlib.sha256(content).hexdigest() != expected.sha256:
-        return "is not the file that models.toml describes (its SHA-256 differs): fetch it again"
+        return "is another file than the one described (its SHA-256 differs): fetch it again"
     return None
 
 
@@ -123,24 +143,14 @@ def _check_ids(cards: list[ModelCard]) -> None:
             raise ModelError(f"Two styles are called {card.id}.")
         known[card.id] = card
     for card in cards:
-        if card.surroundings is not None:
-            _check_surroundings(card, known.get(card.surroundings))
+        check_surroundings(card, known)
 
 
-def _check_surroundings(card: ModelCard, surroundings: ModelCard | None) -> None:
-    if card.kind != "face":
-        raise ModelError(f"Style {card.id}: only a face style has surroundings.")
-    if surroundings is None:
-        raise ModelError(f"Style {card.id}: surroundings names no style: {card.surroundings}.")
-    if surroundings.kind == "face":
-        raise ModelError(f"Style {card.id}: surroundings must be a scene style, and {surroundings.id} is for faces.")
-
-
-def _style(card: ModelCard, models_dir: Path, variant: str) -> Style:
+def _style(card: ModelCard, folder: Path, variant: str, *, added: bool = False) -> Style:
     weights = card.weights(variant)
-    path = models_dir / weights.file
+    path = folder / weights.file
     fault = file_fault(path, weights)
-    return Style(card, path, fault and f"Style {card.id}: {path.name} {fault}.")
+    return Style(card, path, fault and f"Style {card.id}: {path.name} {fault}.", folder, added)
 
 
 def _detector(table: Table, models_dir: Path) -> DetectorModel:

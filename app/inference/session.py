@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
+import numpy as np
+
 from app.errors import ModelError
 from app.inference.card import ModelCard
-from app.types import Tensor
+from app.types import AnyArray, Tensor
 
 # Since 1.29 ONNX Runtime reports its use to its maker and keeps an identifier of the device under the home folder
 # (onnxruntime#27379). The switch is read once, while the library loads.
@@ -55,7 +58,7 @@ class OrtSession:
             self._session = ort.InferenceSession(str(path), session_options(threads, provider), providers=providers)
         # ONNX Runtime's exceptions have no common root but Exception.
         except Exception as error:
-            raise ModelError(f"Style {card.id}: {_why(path, str(error))}") from error
+            raise ModelError(f"Style {card.id}: {_why(path.name, str(error))}") from error
         _check(self._session.get_inputs(), "input", card.input_name, card)
         _check(self._session.get_outputs(), "output", card.output_name, card)
         self._input, self._outputs = card.input_name, [card.output_name]
@@ -64,6 +67,58 @@ class OrtSession:
         """One forward pass: float32 in and out, layout and ranges as on the card. Equal input, equal output."""
         output: Tensor = self._session.run(self._outputs, {self._input: tensor})[0]
         return output
+
+
+@dataclass(frozen=True, slots=True)
+class TensorPort:
+    """An input or output of a network as its file describes it.
+
+    type: ONNX Runtime's name, e.g. ``tensor(float)``. shape: a number for a fixed axis, None for any length.
+    """
+
+    name: str
+    type: str
+    shape: tuple[int | None, ...]
+
+    @property
+    def is_float32(self) -> bool:
+        """Whether it holds what styles are made of."""
+        return self.type == _FLOAT
+
+
+class BareSession:
+    """A network of which nothing is known yet: for looking at one before it has a card.
+
+    threads: of one run. name: what an error calls the file; default, its own. Raises ModelError where ONNX Runtime
+    cannot read it.
+    """
+
+    def __init__(self, path: Path, *, threads: int, name: str = "") -> None:
+        try:
+            options, providers = session_options(threads), _providers("cpu", threads)
+            self._session = ort.InferenceSession(str(path), options, providers=providers)
+        # ONNX Runtime's exceptions have no common root but Exception.
+        except Exception as error:
+            raise ModelError(_why(name or path.name, str(error))) from error
+        self.inputs = _ports(self._session.get_inputs())
+        self.outputs = _ports(self._session.get_outputs())
+
+    def run(self, tensor: Tensor, output: str) -> AnyArray | None:
+        """What ``output`` holds after one pass of ``tensor`` through the first input; None where it does not run."""
+        try:
+            answer = self._session.run([output], {self.inputs[0].name: tensor})[0]
+        except Exception:
+            return None
+        return answer if isinstance(answer, np.ndarray) else None
+
+
+def _ports(nodes: Sequence[Any]) -> tuple[TensorPort, ...]:
+    return tuple(TensorPort(node.name, node.type, tuple(map(_length, node.shape or ()))) for node in nodes)
+
+
+def _length(axis: object) -> int | None:
+    # A name, None or a number below 1 stands for any length.
+    return axis if isinstance(axis, int) and axis > 0 else None
 
 
 def session_options(threads: int, provider: str = "cpu") -> ort.SessionOptions:
@@ -97,14 +152,14 @@ def _providers(name: str, threads: int) -> list[tuple[str, dict[str, Any]]]:
     return [(PROVIDERS[name], own), cpu]
 
 
-def _why(path: Path, message: str) -> str:
+def _why(name: str, message: str) -> str:
     newer = _NEWER_IR.search(message)
     if newer:
         return (
-            f"{path.name} has ONNX IR version {newer[1]} and this ONNX Runtime reads up to {newer[2]}: "
+            f"{name} has ONNX IR version {newer[1]} and this ONNX Runtime reads up to {newer[2]}: "
             "update onnxruntime or export the network for an older version."
         )
-    return f"ONNX Runtime cannot load {path.name}: it is damaged or uses operators that this version lacks."
+    return f"ONNX Runtime cannot load {name}: it is damaged or uses operators that this version lacks."
 
 
 def _check(nodes: list[Any], side: str, name: str, card: ModelCard) -> None:

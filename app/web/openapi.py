@@ -319,7 +319,7 @@ def _style_schema(styles: Sequence[StyleId]) -> Json:
             "surroundings": {"type": ["string", "null"], "description": "The style outside the faces."},
             "licence": _object({"id": {"type": "string"}, "sentence": {"type": "string"}}),
             "commercial": {"type": "boolean", "description": "Whether commercial use is allowed."},
-            "source": {"type": "string", "format": "uri"},
+            "source": {"type": ["string", "null"], "format": "uri", "description": "Where the weights are from."},
             "state": {"enum": ["ready", "available", "unavailable"]},
             "reason": {"type": ["string", "null"], "description": "Why it is unavailable."},
         }

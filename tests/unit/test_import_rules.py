@@ -16,8 +16,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("app.inference",),
     ("app.conversion",),
     ("app.engine",),
-    ("app.library",),
     ("app.batch",),
+    ("app.library",),
     ("app.web", "app.page_text"),
     ("app.views", "app.handlers"),
     ("app.serving",),
@@ -35,11 +35,11 @@ HOMES = {
     "PIL": ("app.imaging",),
     "pillow_heif": ("app.imaging",),
     "simplejpeg": ("app.imaging",),
-    "click": ("app.__main__", "app.batch"),
+    "click": ("app.__main__", "app.batch", "app.library.commands"),
 }
 """Where a library may be imported: in these modules and packages alone (``app``: in ``create_app`` alone)."""
 
-READERS_OF_SETTINGS = ("app", "app.engine", "app.__main__", "app.web.catalogue")
+READERS_OF_SETTINGS = ("app", "app.engine", "app.__main__", "app.web.catalogue", "app.library.commands")
 """``app.web.catalogue`` is handed the settings by ``create_app`` and tells the page its limits."""
 NOT_SERVED = ("", "tools", "training", "tests", "scripts", "torch", "onnx")
 """What the service must do without. "" stands for relative imports, which the rules cannot follow."""

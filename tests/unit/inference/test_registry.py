@@ -253,7 +253,7 @@ BAD_FILES: dict[str, tuple[bytes | None, str]] = {
     "zero bytes": (b"", "Style b: b.onnx is empty."),
     "a Git LFS pointer": (LFS_POINTER.encode(), "Style b: b.onnx is a Git LFS pointer, not the file itself"),
     "cut short": (b"bb", "Style b: b.onnx has 2 bytes instead of 1: fetch it again."),
-    "another file of the same size": (b"c", "is not the file that models.toml describes (its SHA-256 differs)"),
+    "another file of the same size": (b"c", "is another file than the one described (its SHA-256 differs)"),
 }
 
 

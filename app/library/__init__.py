@@ -1,0 +1,1 @@
+"""Styles from outside: found in a catalogue, fetched, looked at, added, checked, removed (docs/models.md)."""
