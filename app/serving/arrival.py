@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 MAX_HEAD_BYTES: Final = 64 * 1024
-"""A longer head is handed on as it is; gunicorn's parser refuses it."""
+"""A longer head is refused unread."""
 
 READ_STEP: Final = 1024 * 1024
 """Most bytes asked from the socket at once. Each read may wait for the interpreter lock, so they should be few."""
@@ -124,6 +124,11 @@ class Arrival:
     def whole(self) -> bool:
         """See the class."""
         return self._end is not None
+
+    @property
+    def head_too_long(self) -> bool:
+        """Whether the head had no end within MAX_HEAD_BYTES."""
+        return self.head is not None and not self.head.plain and self.head.length >= MAX_HEAD_BYTES
 
     @property
     def has_body(self) -> bool:

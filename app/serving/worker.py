@@ -26,7 +26,7 @@ from typing import Any, ClassVar, Final
 
 from gunicorn.arbiter import Arbiter
 from gunicorn.config import Config
-from gunicorn.http.errors import ParseException
+from gunicorn.http.errors import LimitRequestHeaders, ParseException
 from gunicorn.http.message import Request
 from gunicorn.workers.gthread import ThreadWorker
 
@@ -242,6 +242,10 @@ class Worker(ThreadWorker):
     def handle(self, connection: Connection) -> bool:  # type: ignore[override]
         """Answer one request; whether the connection may be used again."""
         if connection.upload is not None and connection.hung_up():
+            return False
+        if connection.arrival.head_too_long:
+            # To gunicorn's parser it would look like a client that has gone, who gets no answer.
+            self.handle_error(None, connection.sock, connection.client, LimitRequestHeaders("head too long"))
             return False
         return super().handle(connection)
 

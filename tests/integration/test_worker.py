@@ -132,6 +132,14 @@ def test_what_is_no_http_gets_a_problem_document_and_no_address_is_logged(shared
     assert "127.0.0.1:" not in shared.output.replace(f"127.0.0.1:{shared.port}", "")
 
 
+def test_a_head_too_long_to_be_read_is_answered_too(shared: Server) -> None:
+    with connect(shared) as client:
+        client.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n" + b"X: y\r\n" * 15_000 + b"\r\n")
+        head, _, body = read_all(client).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 Bad Request")
+    assert json.loads(body)["code"] == "bad-request"
+
+
 def test_bytes_behind_a_disputable_request_are_never_a_request(shared: Server) -> None:
     with connect(shared) as client:
         client.sendall(

@@ -95,10 +95,18 @@ def test_endless_chunks_are_read_a_little_beyond_the_limit_only() -> None:
     assert arrival.body_received <= arrival.body_room + len(chunk)
 
 
-def test_a_head_without_an_end_is_handed_on_at_the_limit() -> None:
-    arrival = Arrival(MAX_BODY, b"GET / HTTP/1.1\r\nX: " + b"y" * MAX_HEAD_BYTES)
+def test_a_head_without_an_end_is_given_up_at_the_limit() -> None:
+    arrival = Arrival(MAX_BODY, b"GET / HTTP/1.1\r\nX: " + b"y" * (MAX_HEAD_BYTES - 30))
+    assert not arrival.complete
+    arrival.feed(b"y" * 30)
     assert arrival.complete
+    assert arrival.head_too_long
     assert not arrival.whole
+
+
+@pytest.mark.parametrize("request_bytes", [*WHOLE.values(), *ODD.values()], ids=[*WHOLE, *ODD])
+def test_other_heads_are_not_too_long(request_bytes: bytes) -> None:
+    assert not Arrival(MAX_BODY, request_bytes).head_too_long
 
 
 def test_the_wish_to_be_told_to_continue_is_seen() -> None:
