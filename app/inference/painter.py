@@ -16,16 +16,16 @@ import numpy as np
 
 from app.imaging.align import Affine, FaceCrop, extract, inverted, plan_crop, put_back, scaled, shifted
 from app.imaging.blend import ellipse_weights, ellipse_window, shaded, stepped, toned_step
-from app.imaging.portrait import portrait_box
 from app.types import Checkpoint, Face, RgbImage, Weights, never_stop
-
-__all__ = ["Painted", "paint_faces", "portrait_box"]
 
 Stylize: TypeAlias = Callable[[RgbImage], RgbImage]
 """(H, W, 3) uint8 to its drawing of the same size."""
 
 Window: TypeAlias = tuple[int, int, int, int]
 """x0, y0, x1, y1 in whole pixels."""
+
+Slices: TypeAlias = tuple[slice, slice]
+"""Rows and columns."""
 
 INK_SIDE: Final = 448
 """Side of the drawing for the ink, in pixels. Smaller costs eyes their detail, larger thins the lines."""
@@ -43,7 +43,10 @@ LEAST_DRAWN: Final = 48
 
 @dataclass(frozen=True, slots=True)
 class Painted:
-    """image: (h, w, 3) uint8, as large as the surroundings. faces: how many are drawn in it, each as it should be."""
+    """image: (h, w, 3) uint8, as large as the surroundings, and these themselves where no face was drawn anew.
+
+    faces: how many are drawn in it, each as it should be.
+    """
 
     image: RgbImage
     faces: int
@@ -86,8 +89,7 @@ def paint_faces(
     """
     places = _places(faces, picture, surroundings)
     small = [place for place in places if not (same_hand and place.side >= FINE_AS_IT_IS * face_size)]
-    total = _summed(small, surroundings)
-    image = surroundings.copy()
+    image = surroundings.copy() if small else surroundings
     scenery = draw_face if same_hand else ink
     for place in small:
         checkpoint()
@@ -96,7 +98,7 @@ def paint_faces(
         else:
             drawing = draw_face(extract(picture, place.crop, face_size))
             drawing = drawing if ink is None else _inked(drawing, ink)
-        _lay(image, surroundings, place, drawing, total)
+        _lay(image, surroundings, place, drawing, _summed(place, small))
     return Painted(image, len(places))
 
 
@@ -116,13 +118,21 @@ def _place(face: Face, sx: float, sy: float, width: int, height: int) -> _Place:
     return _Place(crop, face.box.width < LEAST_DRAWN, crop.side * sx, window, to_crop, weights)
 
 
-def _summed(places: Sequence[_Place], surroundings: RgbImage) -> Weights:
-    """(h, w) float32: the weights of all faces together, at least 1: what each is divided by to share."""
-    total = np.zeros(surroundings.shape[:2], np.float32)
-    for place in places:
-        x0, y0, x1, y1 = place.window
-        total[y0:y1, x0:x1] += place.weights
+def _summed(place: _Place, places: Sequence[_Place]) -> Weights:
+    """(h, w) float32 in the window of ``place``: all ``places``' weights together, at least 1, to divide a share by."""
+    total = np.zeros_like(place.weights)
+    for other in places:
+        ours, theirs = _overlap(place.window, other.window)
+        total[ours] += other.weights[theirs]
     return np.maximum(total, np.float32(1.0), out=total)
+
+
+def _overlap(a: Window, b: Window) -> tuple[Slices, Slices]:
+    """Where ``a`` and ``b`` lie over each other, as rows and columns of each; empty where they do not."""
+    x0, y0, x1, y1 = max(a[0], b[0]), max(a[1], b[1]), min(a[2], b[2]), min(a[3], b[3])
+    x1, y1 = max(x0, x1), max(y0, y1)
+    in_a, in_b = (np.s_[y0 - top : y1 - top, x0 - left : x1 - left] for left, top, *_ in (a, b))
+    return in_a, in_b
 
 
 def _inked(drawing: RgbImage, ink: Stylize) -> RgbImage:
@@ -136,9 +146,12 @@ def _inked(drawing: RgbImage, ink: Stylize) -> RgbImage:
 
 
 def _lay(image: RgbImage, surroundings: RgbImage, place: _Place, drawing: RgbImage, total: Weights) -> None:
-    """Lay one drawing into ``image``, toned to fit ``surroundings``; where faces overlap, each gets its share."""
+    """Lay one drawing into ``image``, toned to fit ``surroundings``; where faces overlap, each gets its share.
+
+    total: (h, w) float32 in the window of ``place``, as by ``_summed``.
+    """
     x0, y0, x1, y1 = place.window
     to_drawing = scaled(place.to_crop, drawing.shape[1], drawing.shape[0])
     face = put_back(drawing, to_drawing, x1 - x0, y1 - y0)
     step = toned_step(face, surroundings[y0:y1, x0:x1], place.weights)
-    image[y0:y1, x0:x1] = stepped(image[y0:y1, x0:x1], step, place.weights / total[y0:y1, x0:x1])
+    image[y0:y1, x0:x1] = stepped(image[y0:y1, x0:x1], step, place.weights / total)

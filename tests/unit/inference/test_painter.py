@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable, Sequence
 from functools import cache
 
@@ -130,6 +131,17 @@ class TestWhereAFaceGoes:
         with pytest.raises(DeadlineExceeded):
             paint_faces(self.picture, self.picture, faces, hand, face_size=256, checkpoint=checkpoint)
         assert len(hand.given) == 1
+
+
+class TestMemory:
+    def test_of_a_large_picture_one_copy_is_made_and_that_only_for_faces(self) -> None:
+        surroundings = np.full((3000, 4000, 3), 128, np.uint8)
+        for faces, copies in (([], 0), ([face_at(1000, 1000, 100)], 1)):
+            tracemalloc.start()
+            paint_faces(surroundings, surroundings, faces, unchanged, face_size=256)
+            _, peak = tracemalloc.get_traced_memory()
+            tracemalloc.stop()
+            assert peak < (copies + 0.3) * surroundings.nbytes
 
 
 class TestFacesThatOverlap:
