@@ -15,7 +15,7 @@ import numpy.typing as npt
 from app.errors import FacesUnavailable, NoFaceFound
 from app.imaging.blend import mix
 from app.imaging.decode import Decoded, DecodeLimits, decode
-from app.imaging.encode import MIMETYPES, answer_format, encode, supports_alpha
+from app.imaging.encode import MIMETYPES, answer_format, check_size, encode, supports_alpha
 from app.imaging.portrait import portrait_box
 from app.imaging.sizing import plan_size, resize
 from app.inference.painter import Painted, paint_faces
@@ -85,7 +85,8 @@ def convert_picture(data: bytes, options: ConvertOptions, kit: Kit, checkpoint: 
     """The answer to the upload ``data``; ``options`` name a style and a size.
 
     ``checkpoint`` is called between pieces of work; what it raises ends it. Raises the errors of app.imaging.decode,
-    StyleUnavailable and, for a portrait that cannot be had, NoFaceFound and FacesUnavailable.
+    StyleUnavailable, InvalidOption for a format that cannot hold so large an answer and, for a portrait that cannot be
+    had, NoFaceFound and FacesUnavailable.
     """
     watch = Stopwatch(STAGES)
     with watch.stage("infer"):
@@ -98,15 +99,16 @@ def convert_picture(data: bytes, options: ConvertOptions, kit: Kit, checkpoint: 
         faces, notices = _find_faces(upload, options, kit)
     with watch.stage("decode"):
         scene = _scene(upload, faces, options)
+    height, width = scene.small.shape[:2]
+    format = options.format or answer_format(upload.format)
+    check_size(format, width, height)
     checkpoint()
     drawing = drawer.draw(scene, watch, checkpoint)
     with watch.stage("blend"):
         rgb = mix(scene.small, drawing.image, options.strength / MAX_STRENGTH)
     checkpoint()
     with watch.stage("encode"):
-        format = options.format or answer_format(upload.format)
         image = encode(rgb, format, quality=options.quality, alpha=scene.alpha if supports_alpha(format) else None)
-    height, width = rgb.shape[:2]
     return Result(
         image=image,
         mimetype=MIMETYPES[format],

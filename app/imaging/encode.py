@@ -36,6 +36,9 @@ _WITH_ALPHA: Final = frozenset({"png", "webp", "avif"})
 _MAX_SIDES: Final[Mapping[ImageFormat, int]] = MappingProxyType(
     {"png": 2**31 - 1, "jpeg": 65_535, "webp": 16_383, "avif": 65_535}
 )
+_MAX_AVIF_PIXELS: Final = 4096 * 4096
+"""libaom takes 34 bytes for each, whatever its settings: 570 MB for so many. The other formats take 3 to 6."""
+
 _STRIP_PIXELS: Final = 1 << 20
 
 # Runs of equal bytes only: the flat areas of a drawing are found, the search for longer matches is saved. 24 ms and
@@ -60,20 +63,29 @@ def supports_alpha(format: ImageFormat) -> bool:
     return format in _WITH_ALPHA
 
 
+def check_size(format: ImageFormat, width: int, height: int) -> None:
+    """Raise InvalidOption, naming the formats that do, where ``format`` does not hold so large a picture."""
+    if not _holds(format, width, height):
+        larger = ", ".join(name for name in MIMETYPES if _holds(name, width, height))
+        raise InvalidOption(option="format", value=format, allowed=larger)
+
+
+def _holds(format: ImageFormat, width: int, height: int) -> bool:
+    if format == "avif" and width * height > _MAX_AVIF_PIXELS:
+        return False
+    return max(width, height) <= _MAX_SIDES[format]
+
+
 def encode(rgb: RgbImage, format: ImageFormat, *, quality: int | None = None, alpha: AlphaMask | None = None) -> bytes:
     """``rgb``, (H, W, 3) uint8 sRGB, as a file. The same arguments give the same bytes.
 
     quality: 1 to 100 (None: the format's default); PNG takes no notice of it. alpha: (H, W) uint8; ``rgb`` is then
     what it looks like on white, as ``decode`` gives it, and the white is taken out again, so that edges show no pale
-    rim elsewhere. Raises InvalidOption where a side is longer than the format allows, ValueError for alpha in a
-    format without.
+    rim elsewhere. Raises as :func:`check_size`, and ValueError for alpha in a format without.
     """
     if alpha is not None and not supports_alpha(format):
         raise ValueError(f"{format} has no alpha")
-    side = max(rgb.shape[:2])
-    if side > _MAX_SIDES[format]:
-        longer = ", ".join(name for name in MIMETYPES if side <= _MAX_SIDES[name])
-        raise InvalidOption(option="format", value=format, allowed=longer)
+    check_size(format, rgb.shape[1], rgb.shape[0])
     pixels = rgb if alpha is None else _with_alpha(rgb, alpha)
     return _ENCODERS[format](np.ascontiguousarray(pixels), quality or DEFAULT_QUALITIES.get(format, 0))
 

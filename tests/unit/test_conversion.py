@@ -8,7 +8,7 @@ from PIL import Image
 
 from app.conversion import STAGES
 from app.deadline import Deadline
-from app.errors import BrokenImage, DeadlineExceeded, FacesUnavailable, NoFaceFound, UnsupportedImage
+from app.errors import BrokenImage, DeadlineExceeded, FacesUnavailable, InvalidOption, NoFaceFound, UnsupportedImage
 from app.options import ConvertOptions
 from tests.unit.stubs import Dark, FixedDetector, Workshop, case, face_at, photo, pixels, png, started
 
@@ -129,6 +129,16 @@ def test_the_same_upload_gives_the_same_bytes() -> None:
 def test_what_cannot_be_decoded_is_refused_in_the_decoders_words(name: str, error: type[Exception]) -> None:
     with pytest.raises(error):
         started().convert(case(name))
+
+
+def test_a_format_that_cannot_hold_the_answer_is_refused_before_any_work_on_it() -> None:
+    class Unused:
+        def run(self, tensor: np.ndarray) -> np.ndarray:
+            raise AssertionError("the network was run")
+
+    engine = started(Workshop(sessions={"hayao": Unused()}))
+    with pytest.raises(InvalidOption, match="png, jpeg, avif"):
+        engine.convert(png(photo(2, 16_384)), size="original", format="webp")
 
 
 def test_work_ends_at_its_deadline() -> None:

@@ -18,6 +18,7 @@ from app.imaging.encode import (
     FILE_SUFFIXES,
     MIMETYPES,
     answer_format,
+    check_size,
     encode,
     supports_alpha,
 )
@@ -121,6 +122,13 @@ def test_a_webp_too_long_for_webp_names_the_formats_that_can() -> None:
         encode(strip, "webp")
     assert raised.value.fields["allowed"] == "png, jpeg, avif"
     assert shown(encode(strip[:, 1:], "webp")).shape == (1, 16_383, 3)
+
+
+def test_an_avif_that_would_take_too_much_memory_names_the_formats_that_take_less() -> None:
+    check_size("avif", 4096, 4096)
+    with pytest.raises(InvalidOption) as raised:
+        encode(np.broadcast_to(np.uint8(0), (4097, 4096, 3)), "avif")
+    assert raised.value.fields["allowed"] == "png, jpeg, webp"
 
 
 # Alpha
