@@ -1,4 +1,4 @@
-"""The command line: ``python -m app convert | serve | styles``."""
+"""The command line: ``python -m app convert | models | serve | styles``."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from app.engine import ConvertOptions, Engine
 from app.errors import AnimeBoothError, InvalidOption, UnsupportedImage
 from app.imaging.encode import FILE_SUFFIXES, answer_format
 from app.imaging.sniff import sniff
+from app.library.commands import models
 from app.options import FACE_MODES, FORMATS, parse_options
 from app.types import ImageFormat, UploadFormat
 
@@ -239,6 +240,9 @@ def _why(error: OSError) -> str:
 def _stop(sentence: str) -> NoReturn:
     click.echo(sentence, err=True)
     sys.exit(1)
+
+
+main.add_command(models)
 
 
 if __name__ == "__main__":

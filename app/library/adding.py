@@ -12,7 +12,7 @@ import numpy as np
 from app.errors import ModelError
 from app.imaging.decode import DecodeLimits, decode
 from app.inference.added import CARD_FILE
-from app.inference.card import ModelCard, parse_card
+from app.inference.card import ModelCard, check_surroundings, parse_card
 from app.inference.registry import ModelRegistry
 from app.inference.session import OrtSession
 from app.inference.stylizer import Stylizer
@@ -56,7 +56,7 @@ def add_style(
             about, needs, weight_file(weights, digest), variant=VARIANT, remarks=_remarks(file.name, needs)
         )
         (folder / CARD_FILE).write_text(text, encoding="utf-8")
-        card = _checked(text, about)
+        card = _checked(text, about, models_dir)
         try_style(card, weights, threads=threads)
     return card
 
@@ -65,9 +65,11 @@ def _remarks(name: str, needs: Needs) -> list[str]:
     return [f"Written by `python -m app models add` for {name}. What was found, and how:", *map(str, needs.findings)]
 
 
-def _checked(text: str, about: About) -> ModelCard:
+def _checked(text: str, about: About, models_dir: Path) -> ModelCard:
     # As it will be read: what would be refused at the next start is refused now.
-    return parse_card(f"Style {about.id}", tomllib.loads(text))
+    card = parse_card(f"Style {about.id}", tomllib.loads(text))
+    check_surroundings(card, {name: style.card for name, style in ModelRegistry.read(models_dir).styles.items()})
+    return card
 
 
 def try_style(card: ModelCard, weights: Path, *, threads: int) -> None:

@@ -128,7 +128,7 @@ def _with_wishes(reach: Reach, wishes: Wishes) -> Reach:
     if (local, halo) == (reach.local, reach.halo):
         return reach
     findings = (
-        Finding("local", "yes" if local else "no", reach.findings[0].why if wishes.local is None else "you said so"),
-        Finding("halo", f"{halo} px", reach.findings[1].why if wishes.halo is None else "you said so"),
+        Finding("local", "yes" if local else "no", reach.findings[0].why if wishes.local is None else "as told"),
+        Finding("halo", f"{halo} px", reach.findings[1].why if wishes.halo is None else "as told"),
     )
     return Reach(local, halo, reach.sizes, findings)

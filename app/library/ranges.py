@@ -76,7 +76,7 @@ def find_ranges(
     best, second = _two_best(scores)
     order, order_finding = _find_order(run, photos, best, scores[best], channel_order)
     findings = (
-        Finding("input range", _text(best[0]), "you said so" if input_range else _why(scores, best, second)),
+        Finding("input range", _text(best[0]), "as told" if input_range else _why(scores, best, second)),
         Finding("output range", _text(best[1]), _output_why(output_range, activation, proved, scores, best, second)),
         order_finding,
     )
@@ -141,7 +141,7 @@ def _find_order(
     run: Run, photos: Sequence[RgbImage], ranges: _Pair, error: float, wanted: ChannelOrder | None
 ) -> tuple[ChannelOrder, Finding]:
     if wanted is not None:
-        return wanted, Finding("channel order", wanted, "you said so")
+        return wanted, Finding("channel order", wanted, "as told")
     turned = [np.ascontiguousarray(photo[..., ::-1]) for photo in photos]
     bgr = _scores(run, turned, [ranges[0]], [ranges[1]])[ranges]
     order: ChannelOrder = "BGR" if bgr < BGR_FACTOR * error else "RGB"
@@ -167,7 +167,7 @@ def _output_why(
     second: _Pair | None,
 ) -> str:
     if wanted is not None:
-        return "you said so"
+        return "as told"
     return f"it ends in {activation}" if proved else _why(scores, best, second)
 
 
