@@ -24,7 +24,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import numpy as np
 
@@ -110,7 +110,8 @@ def _import_mediapipe() -> Any:
         with _without_matplotlib():
             import mediapipe
             from mediapipe.tasks.python.vision import face_detector  # noqa: F401
-    except (ImportError, OSError) as error:
+    # Packages of versions that do not fit together raise whatever they like.
+    except Exception as error:
         raise DetectorUnavailable(f"MediaPipe does not load ({_first_line(error)})") from error
     return mediapipe
 
@@ -198,7 +199,7 @@ def _without_matplotlib() -> Iterator[None]:
 @contextmanager
 def _without_chatter() -> Iterator[None]:
     """Hold back what is written to file descriptor 2, then write on what is not _CHATTER."""
-    with tempfile.TemporaryFile() as held:
+    with _file_of_no_name() as held:
         sys.stderr.flush()
         real = os.dup(2)
         os.dup2(held.fileno(), 2)
@@ -209,3 +210,10 @@ def _without_chatter() -> Iterator[None]:
             os.close(real)
             held.seek(0)
             os.write(2, b"".join(line for line in held if not _CHATTER.match(line)))
+
+
+def _file_of_no_name() -> IO[bytes]:
+    # In memory where the system can: a container may have no place on disk to write to.
+    if hasattr(os, "memfd_create"):
+        return os.fdopen(os.memfd_create("stderr"), "w+b")
+    return tempfile.TemporaryFile()
