@@ -3,6 +3,7 @@
     AnimeBoothError
     |-- RequestError                 the request itself is at fault: the sender can mend it
     |   |-- InvalidOption            400  invalid-option
+    |   |-- UnknownOption            400  unknown-option
     |   |-- MissingImage             400  missing-image
     |   |-- EmptyImage               400  empty-image
     |   |-- TooManyImages            400  too-many-images
@@ -71,7 +72,7 @@ class RequestError(AnimeBoothError):
 
 
 class InvalidOption(RequestError):
-    """An option's name or value is not one of those allowed."""
+    """An option's value is not one of those allowed."""
 
     code = "invalid-option"
     sentences = {
@@ -83,6 +84,20 @@ class InvalidOption(RequestError):
     def __init__(self, *, option: str, value: str, allowed: str) -> None:
         # What was sent is echoed for the person who mistyped it, not for whoever sends a megabyte.
         super().__init__(option=_shortened(option), value=_shortened(value), allowed=allowed)
+
+
+class UnknownOption(RequestError):
+    """There is no option of that name."""
+
+    code = "unknown-option"
+    sentences = {
+        "en": "There is no option “{option}”. Options: {allowed}.",
+        "zh": "没有“{option}”这个选项。可用选项：{allowed}。",
+        "ja": "オプション「{option}」はありません。使えるもの：{allowed}。",
+    }
+
+    def __init__(self, *, option: str, allowed: str) -> None:
+        super().__init__(option=_shortened(option), allowed=allowed)
 
 
 class MissingImage(RequestError):

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, TypeVar, get_args
 
-from app.errors import InvalidOption
+from app.errors import InvalidOption, UnknownOption
 from app.types import FaceMode, ImageFormat, StyleId
 
 _Choice = TypeVar("_Choice", bound=str)
@@ -59,11 +59,12 @@ class ConvertOptions:
 def parse_options(given: Mapping[str, str], styles: Collection[StyleId]) -> ConvertOptions:
     """Options from text. An empty value counts as not given, as HTML forms send it.
 
-    Raises InvalidOption for a name not in OPTION_NAMES, a style not in ``styles`` and any value out of range.
+    Raises UnknownOption for a name not in OPTION_NAMES, InvalidOption for a style not in ``styles`` and any value out
+    of range.
     """
     for name in given:
         if name not in OPTION_NAMES:
-            raise InvalidOption(option=name, value=given[name], allowed=", ".join(OPTION_NAMES))
+            raise UnknownOption(option=name, allowed=", ".join(OPTION_NAMES))
     wishes = {name: text for name, text in given.items() if text}
     style = wishes.get("style")
     if style is not None and style not in styles:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.errors import InvalidOption
+from app.errors import InvalidOption, UnknownOption
 from app.options import ConvertOptions, parse_options
 
 STYLES = ("hayao", "cute")
@@ -61,9 +61,9 @@ def test_a_wrong_value_is_named_with_what_is_allowed(option: str, value: str, al
 
 
 def test_an_unknown_option_is_named_with_those_there_are() -> None:
-    with pytest.raises(InvalidOption) as caught:
+    with pytest.raises(UnknownOption) as caught:
         parse_options({"stile": "hayao"}, STYLES)
-    assert "stile" in str(caught.value)
+    assert str(caught.value).startswith("There is no option “stile”.")
     assert "style, face, size, strength, format, quality" in str(caught.value)
 
 

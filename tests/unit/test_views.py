@@ -100,7 +100,6 @@ def test_awkward_names_come_back_safe(name: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("options", "option", "allowed"),
     [
-        ({"colour": "red"}, "colour", "style, face, size, strength, format, quality"),
         ({"style": "picasso"}, "style", "hayao, cute"),
         ({"size": "63"}, "size", "64 to 4096, original"),
         ({"strength": "101"}, "strength", "0 to 100"),
@@ -115,6 +114,12 @@ def test_a_wrong_option_is_named_with_what_is_allowed(options: dict[str, str], o
     document = problem(response)
     assert (document["code"], document["option"], document["allowed"]) == ("invalid-option", option, allowed)
     assert option in document["detail"]
+
+
+def test_an_unknown_option_is_named_with_those_there_are() -> None:
+    document = problem(send(SERVICE, colour="red"))
+    assert (document["status"], document["code"], document["option"]) == (400, "unknown-option", "colour")
+    assert document["allowed"] == "style, face, size, strength, format, quality"
 
 
 def test_a_form_goes_before_the_query_but_both_must_be_right() -> None:
