@@ -12,8 +12,10 @@ from flask.typing import ResponseReturnValue
 
 from app.deadline import Deadline
 from app.engine import Engine
+from app.i18n import Language
 from app.options import ConvertOptions, parse_options
 from app.page_text import page_language
+from app.types import StyleId
 from app.web.answers import page_response, picture_response
 from app.web.catalogue import ServiceLimits, catalogue, status_document
 from app.web.limits import Gate, View, require_key
@@ -64,7 +66,13 @@ class _Views:
     def index(self) -> ResponseReturnValue:
         limits = asdict(self._limits) | {"default_style": self._engine.default_style}
         language = page_language(request)
-        page = render_template("index.html", lang=language, styles=self._engine.styles(), limits=limits)
+        page = render_template(
+            "index.html",
+            lang=language,
+            styles=self._engine.styles(),
+            limits=limits,
+            key_required=bool(self._guards.api_key),
+        )
         return _localised(Response(page), language)
 
     def convert(self) -> ResponseReturnValue:
@@ -80,7 +88,8 @@ class _Views:
             )
         if prefers_page(request.accept_mimetypes):
             language = page_language(request)
-            return _unstored(_localised(page_response(result, upload.name, language), language))
+            page = page_response(result, upload.name, self._title(result.style), language)
+            return _unstored(_localised(page, language))
         seconds = self._limits.deadline - deadline.remaining()
         return _unstored(picture_response(result, upload.name, seconds))
 
@@ -107,6 +116,9 @@ class _Views:
 
     def favicon(self) -> ResponseReturnValue:
         return send_from_directory(current_app.static_folder or "", "icons/icon-48.png", max_age=_DAY)
+
+    def _title(self, style: StyleId) -> Mapping[Language, str]:
+        return next(info.card.title for info in self._engine.styles() if info.card.id == style)
 
     def _options(self, given: Mapping[str, str]) -> ConvertOptions:
         options = parse_options(given, [info.card.id for info in self._engine.styles()])

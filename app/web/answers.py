@@ -29,12 +29,13 @@ def picture_response(result: Result, upload_name: str, seconds: float) -> Respon
     return response
 
 
-def page_response(result: Result, upload_name: str, language: Language) -> Response:
-    """A page with the picture in it, for a form sent by a browser without JavaScript."""
+def page_response(result: Result, upload_name: str, title: Mapping[Language, str], language: Language) -> Response:
+    """A page with the picture in it, for a form sent by a browser without JavaScript. ``title``: the style's."""
     page = render_template(
         "result.html",
         lang=language,
         result=result,
+        title=title,
         data_uri=f"data:{result.mimetype};base64,{base64.b64encode(result.image).decode('ascii')}",
         filename=_file_name(result, upload_name),
         notices=result.notices,

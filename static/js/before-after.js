@@ -1,6 +1,8 @@
 const STEP = 2;
 const LEAP = 10;
 const SWEEP = 1100; // milliseconds of the curtain-like reveal
+const REST = 24; // where it ends: most of the anime picture shows, and enough of the photo to invite a pull
+const SLENDER = 2.5; // a frame longer than this leaves no room for the handle and the words
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 /** Share of the photo after a key, in per cent; null for keys that do nothing here. */
@@ -23,7 +25,9 @@ function moved(split, key) {
 export class BeforeAfter extends HTMLElement {
   #leaving = null;
   #sweep = 0;
-  #split = 50;
+  #split = REST;
+  /** Where a finger came down that may yet scroll the page. @type {PointerEvent | null} */
+  #touch = null;
   /** @type {(percent: number) => string} how a screen reader hears the handle's place */
   spoken = (percent) => `${percent} %`;
 
@@ -32,7 +36,8 @@ export class BeforeAfter extends HTMLElement {
     this.#leaving = new AbortController();
     const until = { signal: this.#leaving.signal };
     this.addEventListener("pointerdown", (event) => this.#grab(event), until);
-    this.addEventListener("pointermove", (event) => this.hasPointerCapture(event.pointerId) && this.#follow(event), until);
+    this.addEventListener("pointermove", (event) => this.hasPointerCapture(event.pointerId) && this.#pull(event), until);
+    this.addEventListener("pointerup", (event) => this.#touch && this.#follow(event), until);
     this.handle.addEventListener("keydown", (event) => this.#press(event), until);
     this.split = this.#split;
   }
@@ -65,20 +70,22 @@ export class BeforeAfter extends HTMLElement {
    */
   show({ photo, anime, width, height, photoAlt, animeAlt }) {
     const [before, after] = this.querySelectorAll("img");
-    this.style.setProperty("--ratio", String(width / height));
+    const ratio = Math.min(SLENDER, Math.max(1 / SLENDER, width / height));
+    this.style.setProperty("--ratio", String(ratio));
+    this.toggleAttribute("boxed", ratio !== width / height);
     this.toggleAttribute("single", photo === null);
     if (photo !== null) Object.assign(before, { src: photo, alt: photoAlt });
     Object.assign(after, { src: anime, alt: animeAlt });
   }
 
-  /** Draws the anime picture over the photo, up to the middle. */
+  /** Draws the anime picture over the photo. */
   reveal() {
-    this.split = 50;
+    this.split = REST;
     if (calm.matches || this.hasAttribute("single")) return;
     const start = performance.now();
     const step = (now) => {
       const share = Math.min(1, Math.max(0, (now - start) / SWEEP));
-      this.split = 100 - 50 * (1 - (1 - share) ** 3);
+      this.split = 100 - (100 - REST) * (1 - (1 - share) ** 3);
       if (share < 1) this.#sweep = requestAnimationFrame(step);
     };
     this.split = 100;
@@ -88,10 +95,18 @@ export class BeforeAfter extends HTMLElement {
   #grab(event) {
     if (this.hasAttribute("single") || event.button !== 0) return;
     this.setPointerCapture(event.pointerId);
-    this.#follow(event);
+    this.#touch = event.pointerType === "touch" ? event : null;
+    if (!this.#touch) this.#follow(event);
+  }
+
+  #pull(event) {
+    const sideways = !this.#touch
+      || Math.abs(event.clientX - this.#touch.clientX) > Math.abs(event.clientY - this.#touch.clientY);
+    if (sideways) this.#follow(event);
   }
 
   #follow(event) {
+    this.#touch = null;
     cancelAnimationFrame(this.#sweep);
     const frame = this.getBoundingClientRect();
     this.split = ((event.clientX - frame.left) / frame.width) * 100;

@@ -1,7 +1,8 @@
 import { convert } from "./convert.js";
+import { focusUnlessElsewhere } from "./focus.js";
 import { Photo } from "./photo.js";
 import { Problem } from "./problem.js";
-import { styleTitle, wishesOf } from "./wishes.js";
+import { restoreWishes, styleTitle, wishesOf } from "./wishes.js";
 
 const MIB = 1024 * 1024;
 const SUFFIXES = { "image/jpeg": "jpg", "image/png": "png", "image/webp": "webp", "image/avif": "avif" };
@@ -27,7 +28,8 @@ export class Booth {
    * @param {import("./usual-time.js").UsualTime} parts.usual
    * @param {{max_upload_mib: number, deadline: number}} parts.limits
    * @param {import("./text.js").Text} parts.text
-   * @param {{note: (key: string | null) => void, announce: (words: string) => void,
+   * @param {() => string} parts.key what the service asks for, empty where nothing was asked
+   * @param {{note: (...keys: string[]) => string, announce: (words: string) => void,
    *   trouble: (problem: Problem) => void, calm: () => void}} parts.say
    */
   constructor(parts) {
@@ -38,15 +40,23 @@ export class Booth {
     return this.#photo !== null;
   }
 
-  /** A photo enters: it shows at once and is drawn. @param {File} file */
-  take(file) {
+  /**
+   * A photo enters: it shows at once and is drawn.
+   * @param {File} file @param {string[]} notes keys of what there is to say about how it came
+   */
+  take(file, notes = []) {
     this.#leave();
+    this.#notes = notes;
     this.#photo = new Photo(file, this.limits.max_upload_mib * MIB);
     this.#shown = this.stage.showPhoto(this.#photo);
     return this.draw();
   }
 
   #shown = Promise.resolve();
+  /** @type {string[]} */
+  #notes = [];
+  /** What was asked for the picture that shows. @type {Record<string, string> | null} */
+  #granted = null;
 
   /** Draws the photo in the booth as the form wishes. */
   async draw() {
@@ -61,19 +71,20 @@ export class Booth {
       await this.#shown;
       if (job.signal.aborted) return;
       this.#pictures.set(key, picture);
+      this.#granted = wishes;
       this.#present(picture);
     } catch (error) {
       if (!job.signal.aborted) this.#fail(error);
     }
   }
 
-  /** Stops the job. What was there before it stays. */
+  /** Stops the job. What was there before it stays, and the form says so. */
   cancel() {
     this.#job?.abort();
     this.progress.end();
     this.say.announce(this.text("work.cancelled"));
-    const before = this.stage.view.querySelector("before-after");
-    if (!before) return this.startOver();
+    if (!this.#granted) return this.startOver();
+    restoreWishes(this.form, this.#granted);
     this.stage.state = "done";
     this.tray.panel.hidden = false;
   }
@@ -89,8 +100,9 @@ export class Booth {
     this.#job?.abort();
     this.progress.end();
     this.tray.withdraw();
-    this.say.note(null);
+    this.say.note();
     this.say.calm();
+    this.#granted = null;
     for (const { url } of this.#pictures.values()) URL.revokeObjectURL(url);
     this.#pictures.clear();
     this.#photo?.forget();
@@ -107,7 +119,7 @@ export class Booth {
     const answer = await convert(
       { photo: blob, name: this.#photo.name, wishes: format ? { format, ...wishes } : wishes },
       {
-        text: this.text, deadline: this.limits.deadline, signal,
+        text: this.text, deadline: this.limits.deadline, key: this.key(), signal,
         onSent: (share) => this.progress.sending(share),
         onWorking: () => this.progress.working(this.usual.of(kind)),
       },
@@ -123,7 +135,7 @@ export class Booth {
 
   #showWork() {
     this.say.calm();
-    this.say.note(null);
+    this.say.note(...this.#notes);
     this.tray.panel.hidden = true;
     this.stage.state = "working";
     this.progress.preparing();
@@ -139,12 +151,9 @@ export class Booth {
     this.stage.state = "done";
     const pair = this.stage.showPair({ photo: this.#photo, url: picture.url, sides: picture.sides, title });
     this.tray.offer(picture.image, picture.name, picture.url);
-    this.say.note(picture.notices.length ? `notice.${picture.notices[0]}` : null);
-    this.say.announce(this.text("result.done", { style: title, width, height }));
-    // Whoever pressed a button that is gone now should not have to start from the top of the page.
-    if (document.activeElement === document.body || document.activeElement === this.stage.booth) {
-      (pair.hasAttribute("single") ? this.tray.download : pair.handle).focus({ preventScroll: true });
-    }
+    const noted = this.say.note(...this.#notes, ...picture.notices.map((code) => `notice.${code}`));
+    this.say.announce(`${this.text("result.done", { style: title, width, height })} ${noted}`.trim());
+    focusUnlessElsewhere(pair.hasAttribute("single") ? this.tray.download : pair.handle, this.stage.booth);
   }
 
   #tooLarge() {

@@ -15,11 +15,12 @@ const PATIENCE = 20; // seconds beyond the server's own deadline before we stop 
 /**
  * Posts one photo. XMLHttpRequest, because fetch cannot tell how far an upload is.
  * @param {{photo: Blob, name: string, wishes: Record<string, string>}} order
- * @param {{text: import("./text.js").Text, deadline: number, signal: AbortSignal,
+ * @param {{text: import("./text.js").Text, deadline: number, key: string, signal: AbortSignal,
  *   onSent: (share: number) => void, onWorking: () => void}} how
+ *   key: what the service asks for, empty where it asks for none
  * @returns {Promise<Answer>} rejects with Problem, or with the signal's reason when aborted
  */
-export function convert({ photo, name, wishes }, { text, deadline, signal, onSent, onWorking }) {
+export function convert({ photo, name, wishes }, { text, deadline, key, signal, onSent, onWorking }) {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
     const request = new XMLHttpRequest();
@@ -50,6 +51,7 @@ export function convert({ photo, name, wishes }, { text, deadline, signal, onSen
     request.responseType = "blob";
     request.setRequestHeader("Accept", "image/*, application/problem+json;q=0.9");
     request.setRequestHeader("Accept-Language", document.documentElement.lang);
+    if (key) request.setRequestHeader("Authorization", `Bearer ${key}`);
     request.send(asForm(photo, name, wishes));
   });
 }

@@ -1,5 +1,11 @@
 // The ways in that need no button of their own: drop and paste, anywhere on the page.
 
+/** What was dropped, without folders: they come as files that nobody can read. @param {DataTransfer} transfer */
+function filesOf({ items }) {
+  const files = [...items].filter((item) => item.kind === "file" && !item.webkitGetAsEntry?.()?.isDirectory);
+  return files.map((item) => item.getAsFile());
+}
+
 /**
  * @param {{onFiles: (files: File[]) => void, onHover: (hovering: boolean) => void}} listener
  *   onFiles gets what was dropped or pasted, perhaps nothing; onHover says whether files hang over the page
@@ -20,7 +26,7 @@ export function listenForFiles({ onFiles, onHover }) {
   addEventListener("dragover", withFiles((event) => { event.dataTransfer.dropEffect = "copy"; }));
   addEventListener("drop", withFiles((event) => {
     hover(-depth);
-    onFiles([...event.dataTransfer.files]);
+    onFiles(filesOf(event.dataTransfer));
   }));
   addEventListener("paste", (event) => {
     const files = [...(event.clipboardData?.files ?? [])];

@@ -1,6 +1,7 @@
 // Puts the page together: finds its parts, wires them, and lets go.
 import { Booth } from "./booth.js";
 import { listenForFiles } from "./intake.js";
+import { KeyDesk } from "./key-desk.js";
 import { PhotoCamera } from "./photo-camera.js";
 import { Problem } from "./problem.js";
 import { Progress } from "./progress.js";
@@ -18,36 +19,50 @@ const text = makeText(sentences);
 
 const stage = new Stage({ booth: part("booth"), view: part("view"), sign: part("sign") }, text);
 const progress = new Progress({ panel: part("work"), step: part("work-step"), usual: part("work-usual"), bar: part("work-bar") }, text);
+const again = () => booth.draw();
+const desk = new KeyDesk({ panel: part("key-desk"), form: part("key-form"), field: part("key"), booth: part("booth") }, again);
 const trouble = new Trouble(
-  { panel: part("problem"), words: part("problem-text"), wait: part("problem-wait"), retry: part("retry") },
-  text, () => booth.draw(),
+  {
+    panel: part("problem"), title: part("problem-title"), words: part("problem-text"), wait: part("problem-wait"),
+    retry: part("retry"), desk,
+  },
+  text, again,
 );
 const tray = new Tray(
   { panel: part("tray"), download: part("download"), share: part("share"), copy: part("copy") },
-  (key) => { note(key); announce(text(key)); },
+  (key) => announce(note(key)),
 );
 
 function announce(words) {
   part("announce").textContent = words;
 }
 
-/** @param {string | null} key */
-function note(key) {
-  part("note").hidden = key === null || !(key in sentences);
-  part("note-text").textContent = key in sentences ? text(key) : "";
+/** Shows the sentences of these keys under the picture, and gives them back. @param {string[]} keys */
+function note(...keys) {
+  const words = keys.filter((key) => key in sentences).map((key) => text(key)).join(" ");
+  part("note").hidden = words === "";
+  part("note-text").textContent = words;
+  return words;
+}
+
+/** The trouble is over; whoever stood at its buttons waits in the booth. */
+function calm() {
+  if (part("problem").contains(document.activeElement)) stage.booth.focus({ preventScroll: true });
+  trouble.hide();
 }
 
 /** @param {Problem} problem */
 function tellTrouble(problem) {
-  const own = `error.code.${problem.code}`;
+  const refused = problem.code === "unauthorized" && desk.key !== "";
+  const own = refused ? "key.wrong" : `error.code.${problem.code}`;
   if (own in sentences) problem.message = text(own, { limit: limits.max_upload_mib });
   showEntry();
   trouble.show(problem, booth.hasPhoto);
 }
 
 const booth = new Booth({
-  form, stage, progress, tray, usual: new UsualTime(), limits, text,
-  say: { note, announce, trouble: tellTrouble, calm: () => trouble.hide() },
+  form, stage, progress, tray, usual: new UsualTime(), limits, text, key: () => desk.key,
+  say: { note, announce, trouble: tellTrouble, calm },
 });
 
 /** The ticket with the buttons is for an empty booth only. */
@@ -61,8 +76,7 @@ function takeFiles(files) {
   trouble.reset();
   part("entry").hidden = true;
   if (document.activeElement === document.body || form.contains(document.activeElement)) stage.booth.focus({ preventScroll: true });
-  booth.take(files[0]);
-  if (files.length > 1) note("notice.first-only");
+  booth.take(files[0], files.length > 1 ? ["notice.first-only"] : []);
   bringIntoView(stage.booth);
 }
 

@@ -7,7 +7,8 @@ export class Trouble {
   #leaving = null;
 
   /**
-   * @param {{panel: HTMLElement, words: HTMLElement, wait: HTMLElement, retry: HTMLElement}} parts
+   * @param {{panel: HTMLElement, title: HTMLElement, words: HTMLElement, wait: HTMLElement, retry: HTMLElement,
+   *   desk: import("./key-desk.js").KeyDesk}} parts
    * @param {import("./text.js").Text} text
    * @param {() => void} again sends the same photo once more
    */
@@ -24,8 +25,10 @@ export class Trouble {
     this.#leaving = new AbortController();
     this.panel.hidden = false;
     // Set after the panel is there: an alert region speaks of changes, not of what it holds when it appears.
+    this.title.textContent = this.text(problem.code === "unauthorized" ? "key.title" : "error.title");
     this.words.textContent = problem.message;
     this.retry.hidden = !retriable || problem.final;
+    if (retriable && problem.code === "unauthorized") this.desk.open();
     if (retriable && problem.code === "offline") addEventListener("online", () => this.again(), { once: true, signal: this.#leaving.signal });
     if (retriable && problem.retryAfter !== null && this.#tries < MOST_TRIES) this.#countDown(problem.retryAfter);
   }
@@ -35,6 +38,7 @@ export class Trouble {
     this.#leaving?.abort();
     this.panel.hidden = true;
     this.wait.hidden = true;
+    this.desk.close();
     this.words.textContent = "";
   }
 

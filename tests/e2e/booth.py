@@ -40,6 +40,14 @@ def files_of(page: Page, photo: Path, mimetype: str = "image/jpeg") -> object:
     return page.evaluate_handle(FILES_IN_PAGE, [photo.name, mimetype, content])
 
 
+def drop(page: Page, *paths: Path) -> None:
+    """Files and folders, as the system hands them over when they are let go on the page."""
+    hand = page.context.new_cdp_session(page)
+    data = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": 1}
+    for step in ("dragEnter", "dragOver", "drop"):
+        hand.send("Input.dispatchDragEvent", {"type": step, "x": 200, "y": 300, "data": data})
+
+
 def pair(page: Page) -> Locator:
     """The before/after slider, once the answer is there."""
     shown = page.locator("[data-state=done] before-after")

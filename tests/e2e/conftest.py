@@ -36,8 +36,10 @@ def browser() -> Iterator[Browser]:
 def open_page(browser: Browser, address: str) -> Iterator[OpenPage]:
     """Opens the page in a fresh profile: ``open_page(path="/", locale="zh", color_scheme="dark", ...)``.
 
-    At the end no request may have gone elsewhere, and no script may have failed.
+    ``base_url`` is another server of the tests. At the end no request may have gone elsewhere, and no script may have
+    failed.
     """
+    servers: set[str] = {address}
     contexts: list[BrowserContext] = []
     requested: list[str] = []
     failures: list[str] = []
@@ -45,6 +47,7 @@ def open_page(browser: Browser, address: str) -> Iterator[OpenPage]:
     def open_one(path: str = "/", **options: Any) -> Page:
         # Without movement nothing has to be waited for; the tests of movement ask for it.
         settings = {"locale": "en", "viewport": PHONE, "reduced_motion": "reduce", "base_url": address, **options}
+        servers.add(settings["base_url"])
         context = browser.new_context(**settings)
         context.on("request", lambda request: requested.append(request.url))
         context.on("weberror", lambda event: failures.append(str(event.error)))
@@ -60,7 +63,8 @@ def open_page(browser: Browser, address: str) -> Iterator[OpenPage]:
         for page in context.pages:
             page.unroute_all(behavior="ignoreErrors")
         context.close()
-    away = [url for url in requested if not url.startswith(address) and urlsplit(url).scheme not in LOCAL_SCHEMES]
+    ours = tuple(servers)
+    away = [url for url in requested if not url.startswith(ours) and urlsplit(url).scheme not in LOCAL_SCHEMES]
     assert away == []
     assert failures == []
 

@@ -122,6 +122,20 @@ def test_the_keyboard_alone_gets_from_the_top_to_the_picture_and_shows_where_it_
     expect(page.get_by_role("link", name="Save")).to_be_focused()
 
 
+def test_what_a_screen_reader_hears_is_said_once(page: Page) -> None:
+    page.evaluate(
+        """() => {
+          window.heard = [];
+          const listen = () => heard.push(document.getElementById("announce").textContent);
+          new MutationObserver(listen).observe(document.getElementById("announce"), { childList: true });
+        }"""
+    )
+    try_sample(page, "Coffee")
+    pair(page)
+    note = "No face found, so the whole picture was drawn in one go."
+    assert page.evaluate("heard") == ["Drawing", f"Done. Cute, 600 × 400 pixels. {note}"]
+
+
 @pytest.mark.parametrize(
     ("scene", "locale"), [("options", "ja"), ("result", "en"), ("problem", "ja"), ("working", "en"), ("camera", "en")]
 )

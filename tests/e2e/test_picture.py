@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from playwright.sync_api import Page, expect
+from playwright.sync_api import FloatRect, Page, expect
 
 from tests.e2e.booth import (
     CASES,
@@ -26,6 +26,8 @@ from tests.e2e.conftest import OpenPage
 
 pytestmark = pytest.mark.browser
 
+AT_REST = "24"
+"""Per cent of the photo that shows once the picture has been drawn over it."""
 ORIENTATION = 0x0112
 TURN_RIGHT = 6
 """EXIF: the camera lay on its left side; show it turned by 90 degrees clockwise."""
@@ -35,11 +37,11 @@ def test_the_slider_moves_by_keys_between_photo_and_anime(page: Page) -> None:
     try_sample(page)
     grip = handle(page)
     expect(grip).to_be_focused()
-    expect(grip).to_have_attribute("aria-valuenow", "50")
+    expect(grip).to_have_attribute("aria-valuenow", AT_REST)
     for key, share in (
-        ("ArrowRight", "52"),
-        ("PageDown", "42"),
-        ("ArrowDown", "40"),
+        ("ArrowRight", "26"),
+        ("PageDown", "16"),
+        ("ArrowDown", "14"),
         ("Home", "0"),
         ("ArrowLeft", "0"),
     ):
@@ -65,6 +67,43 @@ def test_the_slider_follows_the_mouse_and_stays_within_the_picture(page: Page) -
     expect(handle(page)).to_have_attribute("aria-valuenow", "100")
 
 
+def test_a_finger_that_scrolls_leaves_the_slider_and_one_that_pulls_or_taps_moves_it(open_page: OpenPage) -> None:
+    page = open_page(has_touch=True, is_mobile=True)
+    try_sample(page)
+    frame = pair(page).bounding_box()
+    assert frame is not None
+    middle, top = frame["x"] + frame["width"] / 2, frame["y"] + 40
+    _swipe(page, (middle, top), (middle + 4, top - 30))
+    expect(handle(page)).to_have_attribute("aria-valuenow", AT_REST)
+    _swipe(page, (middle, top), (frame["x"] + frame["width"] * 0.75, top + 5))
+    expect(handle(page)).to_have_attribute("aria-valuenow", "75")
+    page.touchscreen.tap(middle, top)
+    expect(handle(page)).to_have_attribute("aria-valuenow", "50")
+
+
+@pytest.mark.parametrize("sides", [(2000, 100), (1, 3000)], ids=["panorama", "strip"])
+def test_very_long_pictures_leave_room_for_the_handle(page: Page, tmp_path: Path, sides: tuple[int, int]) -> None:
+    file = tmp_path / "long.png"
+    Image.new("RGB", sides, "teal").save(file)
+    choose(page, file)
+    frame = pair(page).bounding_box()
+    assert frame is not None
+    assert min(frame["width"], frame["height"]) >= 130
+    assert frame["height"] <= page.evaluate("innerHeight") * 0.7
+
+
+def test_the_photo_does_not_shine_through_where_the_picture_is_transparent(page: Page, tmp_path: Path) -> None:
+    file = tmp_path / "pane.png"
+    Image.new("RGBA", (300, 300), (200, 30, 30, 90)).save(file)
+    choose(page, file)
+    frame = pair(page).bounding_box()
+    assert frame is not None
+    right: FloatRect = {"x": frame["x"] + 200, "y": frame["y"] + 60, "width": 60, "height": 60}
+    shown = page.screenshot(clip=right)
+    page.locator(".pair__photo").evaluate("(image) => { image.hidden = true; }")
+    assert page.screenshot(clip=right) == shown
+
+
 def test_photo_and_anime_lie_exactly_over_each_other(page: Page) -> None:
     choose(page, CASES / "odd_539x537.png")
     boxes = [pair(page).locator(name).bounding_box() for name in (".pair__photo", ".pair__anime")]
@@ -76,7 +115,7 @@ def test_photo_and_anime_lie_exactly_over_each_other(page: Page) -> None:
 def test_the_first_reveal_moves_unless_motion_is_unwelcome(open_page: OpenPage) -> None:
     page = open_page(reduced_motion="no-preference")
     try_sample(page)
-    expect(handle(page)).to_have_attribute("aria-valuenow", "50")
+    expect(handle(page)).to_have_attribute("aria-valuenow", AT_REST)
     still = open_page(reduced_motion="reduce")
     assert still.evaluate("document.getAnimations().length") == 0
 
@@ -177,6 +216,18 @@ def test_the_original_size_sends_the_file_as_it_is(page: Page, tmp_path: Path) -
     file = _turned_photo(tmp_path / "turned.jpg")
     choose(page, file)
     assert sent(page) == file.read_bytes()
+
+
+def _swipe(page: Page, start: tuple[float, float], end: tuple[float, float]) -> None:
+    """One finger from ``start`` to ``end``, in CSS pixels."""
+    touch = page.context.new_cdp_session(page)
+    steps = [
+        (start[0] + (end[0] - start[0]) * step / 8, start[1] + (end[1] - start[1]) * step / 8) for step in range(9)
+    ]
+    for number, (x, y) in enumerate(steps):
+        kind = "touchMove" if number else "touchStart"
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
+    touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
 
 def _turned_photo(path: Path) -> Path:

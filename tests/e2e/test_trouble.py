@@ -24,14 +24,20 @@ def test_cancelling_empties_the_booth_and_the_next_try_works(page: Page) -> None
     expect(pair(page)).to_be_visible()
 
 
-def test_cancelling_another_style_keeps_the_picture_there_was(page: Page) -> None:
+def test_cancelling_another_wish_keeps_the_picture_there_was_and_the_wish_can_be_made_again(page: Page) -> None:
     try_sample(page)
     before = pair(page).locator(".pair__anime").get_attribute("src")
-    page.route("**/convert", lambda route: None)
+    open_options(page)
+    page.route("**/convert", lambda route: None, times=2)
+    page.get_by_role("slider", name="Strength").fill("40")
     page.get_by_role("radio", name="Countryside").check()
     page.get_by_role("button", name="Cancel").click()
     assert pair(page).locator(".pair__anime").get_attribute("src") == before
     expect(page.get_by_role("link", name="Save")).to_be_visible()
+    expect(page.get_by_role("radio", name="Cute")).to_be_checked()
+    expect(page.locator("#strength-value")).to_have_text("100 %")
+    page.get_by_role("radio", name="Countryside").check()
+    expect(page.get_by_role("link", name="Save")).to_have_attribute("download", "astronaut-hayao.jpg")
 
 
 def test_starting_over_empties_the_booth(page: Page) -> None:
@@ -94,7 +100,11 @@ def test_a_failure_of_the_server_can_be_retried_by_hand(page: Page) -> None:
     refuse(page, status=500, code="internal-error", detail="Something went wrong on our side.")
     try_sample(page)
     expect(page.get_by_role("alert")).to_contain_text("Something went wrong on our side.")
+    page.route("**/convert", lambda route: None, times=1)
     page.get_by_role("button", name="Try again").click()
+    expect(page.locator("#booth")).to_be_focused()
+    page.get_by_role("button", name="Cancel").click()
+    try_sample(page)
     expect(pair(page)).to_be_visible()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.booth import SAMPLES, choose, files_of, pair, photo, picture, try_sample
+from tests.e2e.booth import SAMPLES, choose, drop, files_of, pair, photo, picture, try_sample
 from tests.e2e.conftest import OpenPage
 
 pytestmark = pytest.mark.browser
@@ -39,11 +39,10 @@ def test_a_photo_dropped_anywhere_is_taken(page: Page) -> None:
 
 
 def test_of_several_photos_the_first_is_taken_and_said_to_be(page: Page) -> None:
-    page.route("**/convert", lambda route: None)
-    page.locator("#file").evaluate("(input) => { input.multiple = true; }")
-    page.locator("#file").set_input_files([CAT, SAMPLES / "coffee.jpg"])
+    drop(page, CAT, SAMPLES / "coffee.jpg")
+    assert picture(page).size == CAT_SIDES
     expect(page.locator("#note")).to_contain_text("the first one was taken")
-    expect(page.get_by_alt_text("Your photo")).to_have_js_property("naturalWidth", CAT_SIDES[0])
+    expect(page.get_by_role("status")).to_contain_text("the first one was taken")
 
 
 def test_a_pasted_photo_is_taken(open_page: OpenPage) -> None:
@@ -61,7 +60,7 @@ def test_a_pasted_photo_is_taken(open_page: OpenPage) -> None:
     assert picture(page).format == "PNG"
 
 
-def test_pasted_text_is_left_alone_and_a_drop_without_a_file_says_so(page: Page) -> None:
+def test_pasted_text_is_left_alone(page: Page) -> None:
     page.evaluate(
         """() => {
           const text = new DataTransfer();
@@ -71,14 +70,13 @@ def test_pasted_text_is_left_alone_and_a_drop_without_a_file_says_so(page: Page)
     )
     expect(page.get_by_text("Choose a photo")).to_be_visible()
     expect(page.get_by_role("alert")).to_be_hidden()
-    page.evaluate(
-        """() => {
-          const folder = { types: ["Files"], files: [] };
-          const drop = new Event("drop", { cancelable: true });
-          dispatchEvent(Object.defineProperty(drop, "dataTransfer", { value: folder }));
-        }"""
-    )
+
+
+def test_a_folder_is_no_photo_and_a_photo_beside_it_is_taken(page: Page) -> None:
+    drop(page, SAMPLES)
     expect(page.get_by_role("alert")).to_contain_text("There was no photo in that")
+    drop(page, SAMPLES, CAT)
+    assert picture(page).size == CAT_SIDES
 
 
 def test_the_camera_previews_mirrored_and_its_photo_is_taken(open_page: OpenPage) -> None:
