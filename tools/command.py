@@ -6,6 +6,7 @@ fails, 2 the command could not do its work.
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 import tempfile
@@ -85,6 +86,18 @@ def check_file(path: Path, *, most_bytes: int = MOST_BYTES) -> Path:
         if file.read(len(_LFS_POINTER)) == _LFS_POINTER:
             raise ToolError(f"{path} is a Git LFS pointer, not the file itself: run `git lfs pull`.")
     return path
+
+
+def at_least(least: int) -> Callable[[str], int]:
+    """A reader of whole numbers of at least ``least`` for argparse, which makes a sentence of what it raises."""
+
+    def read(text: str) -> int:
+        number = int(text) if text.isascii() and text.isdigit() else least - 1
+        if number < least:
+            raise argparse.ArgumentTypeError(f"“{text}” must be a whole number of at least {least}")
+        return number
+
+    return read
 
 
 @contextmanager
