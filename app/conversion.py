@@ -81,6 +81,11 @@ class _Scene:
     faces: tuple[Face, ...]
 
 
+def works_in_full(options: ConvertOptions) -> bool:
+    """Whether a very large photo is held in memory, and drawn, in all its pixels; ``options`` name a size."""
+    return options.size == "original" or (options.size or 0) > WORKING_SIDE
+
+
 def convert_picture(data: bytes, options: ConvertOptions, kit: Kit, checkpoint: Checkpoint) -> Result:
     """The answer to the upload ``data``; ``options`` name a style and a size.
 
@@ -92,8 +97,7 @@ def convert_picture(data: bytes, options: ConvertOptions, kit: Kit, checkpoint: 
     with watch.stage("infer"):
         drawer = _Drawer.of(options, kit)
     with watch.stage("decode"):
-        reduced_serves = isinstance(options.size, int) and options.size <= WORKING_SIDE
-        upload = decode(data, kit.limits, working_pixels=WORKING_PIXELS if reduced_serves else None)
+        upload = decode(data, kit.limits, working_pixels=None if works_in_full(options) else WORKING_PIXELS)
     checkpoint()
     with watch.stage("face"):
         faces, notices = _find_faces(upload, options, kit)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
@@ -14,7 +14,7 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 
 from app.config import SettingError, Settings
-from app.conversion import Kit, Result, convert_picture
+from app.conversion import Kit, Result, convert_picture, works_in_full
 from app.deadline import NO_DEADLINE, Deadline
 from app.errors import InvalidOption, ModelError, NotReady, NoUsableStyle, StyleUnavailable
 from app.imaging.decode import DecodeLimits
@@ -96,6 +96,8 @@ class _Runtime:
         self.shelf = StyleShelf(parts.registry, lambda style: parts.open_style(style, gate))
         self.finder = FaceFinder(parts.open_detector)
         self.lanes = threading.BoundedSemaphore(parts.lanes)
+        # 50 megapixels in full take over half a gigabyte: one such picture at a time, whatever the lanes.
+        self.large = threading.BoundedSemaphore(1)
         self.start_lock = threading.Lock()
         self.thread: threading.Thread | None = None
         self.settled = threading.Event()
@@ -254,7 +256,10 @@ class Engine:
         runtime = self._ready_runtime(deadline)
         options = self._filled(options)
         kit = Kit(self._parts.limits, runtime.shelf.get, runtime.finder.detector)
-        with _lane(runtime, deadline):
+        with contextlib.ExitStack() as places:
+            if works_in_full(options):
+                places.enter_context(_place(runtime.large, deadline))
+            places.enter_context(_place(runtime.lanes, deadline))
             return convert_picture(data, options, kit, deadline.check)
 
     def _filled(self, options: ConvertOptions) -> ConvertOptions:
@@ -276,14 +281,14 @@ class Engine:
         runtime.finder.close()
 
 
-@contextmanager
-def _lane(runtime: _Runtime, deadline: Deadline) -> Iterator[None]:
-    if not runtime.lanes.acquire(timeout=deadline.remaining()):
+@contextlib.contextmanager
+def _place(places: threading.Semaphore, deadline: Deadline) -> Iterator[None]:
+    if not places.acquire(timeout=deadline.remaining()):
         raise deadline.exceeded()
     try:
         yield
     finally:
-        runtime.lanes.release()
+        places.release()
 
 
 def _badness(state: str) -> int:
@@ -292,8 +297,8 @@ def _badness(state: str) -> int:
 
 def _parts(settings: Settings) -> Parts:
     registry = ModelRegistry.load(settings.models_dir, variant=settings.variant)
-    for reason in registry.lost.values():
-        _log.warning("%s", reason)
+    for told in (*registry.lost.values(), *registry.notes):
+        _log.warning("%s", told)
     if settings.style not in (*registry.styles, *registry.lost):
         raise SettingError(f"No style is called {settings.style!r}. Styles: {', '.join(registry.styles)}.")
     cpus = usable_cpus()

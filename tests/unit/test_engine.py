@@ -120,6 +120,29 @@ def test_no_more_conversions_are_under_way_than_there_are_lanes() -> None:
     assert engine.convert(PICTURE).style == "hayao"
 
 
+def test_pictures_at_their_original_size_are_drawn_one_at_a_time_and_hold_up_no_others() -> None:
+    inside, let_go = threading.Event(), threading.Event()
+
+    class WaitingOnce(Negative):
+        def run(self, tensor: object) -> object:  # type: ignore[override]
+            if not inside.is_set():
+                inside.set()
+                assert let_go.wait(30)
+            return tensor
+
+    engine = started(Workshop(sessions={"hayao": WaitingOnce()}), runs=2, lanes=3)
+    first = threading.Thread(target=engine.convert, args=(PICTURE,), kwargs={"size": "original"})
+    first.start()
+    assert inside.wait(30)
+    for size in ("original", 4096):
+        with pytest.raises(DeadlineExceeded):
+            engine.convert_with(PICTURE, ConvertOptions(size=size), Deadline(0.01))
+    assert engine.convert_with(PICTURE, ConvertOptions(), Deadline(30)).style == "hayao"
+    let_go.set()
+    first.join()
+    assert engine.convert_with(PICTURE, ConvertOptions(size="original"), Deadline(30)).style == "hayao"
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_after_a_fork_the_child_starts_afresh() -> None:
