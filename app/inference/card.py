@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias, get_args
@@ -12,6 +12,7 @@ from app.errors import ModelError
 from app.i18n import LANGUAGES, Language
 from app.imaging.sizing import SizeRequirements
 from app.inference.tables import Table
+from app.inference.verified import Verified, parse_verified
 from app.types import StyleId
 
 Kind: TypeAlias = Literal["scene", "face"]
@@ -27,11 +28,15 @@ _HEX_DIGITS: Final = frozenset("0123456789abcdef")
 
 @dataclass(frozen=True, slots=True)
 class WeightFile:
-    """A file and what it must be. ``file`` is relative to the folder of the list or card, with forward slashes."""
+    """A file and what it must be. ``file`` is relative to the folder of the list or card, with forward slashes.
+
+    verified: of a style's variant, how it was judged.
+    """
 
     file: str
     sha256: str
     bytes: int
+    verified: Verified | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +179,15 @@ def _sizes(table: Table) -> SizeRequirements:
 def _variants(style: Table, table: Table) -> Mapping[str, WeightFile]:
     variants = {}
     for name, variant in table.tables().items():
-        variants[name] = parse_weight_file(variant)
-        variant.finish()
+        variants[name] = _variant(variant)
     if not variants:
         raise style.error("variants", "must name at least one file")
     return MappingProxyType(variants)
+
+
+def _variant(table: Table) -> WeightFile:
+    weights = parse_weight_file(table)
+    if table.has("verified"):
+        weights = replace(weights, verified=parse_verified(table.table("verified")))
+    table.finish()
+    return weights

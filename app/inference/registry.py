@@ -6,6 +6,7 @@ import hashlib
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -13,6 +14,8 @@ from typing import Final
 from app.errors import ModelError, NoUsableStyle
 from app.inference.added import read_added
 from app.inference.card import ModelCard, WeightFile, check_surroundings, parse_card, parse_weight_file
+from app.inference.offer import pick_weights
+from app.inference.processor import processor_kind
 from app.inference.tables import Table
 from app.types import StyleId
 
@@ -27,6 +30,7 @@ class Style:
     """A style, the weight file picked for it and, where that cannot be used, why: one sentence without paths.
 
     folder: what the card's files are relative to. added: by the owner of the service; not one of models.toml.
+    note: where other weights are used than those asked for although the card has them, why: a sentence.
     """
 
     card: ModelCard
@@ -34,6 +38,7 @@ class Style:
     reason: str | None
     folder: Path
     added: bool = False
+    note: str | None = None
 
     @property
     def usable(self) -> bool:
@@ -63,26 +68,28 @@ class ModelRegistry:
     lost: Mapping[StyleId, str]
 
     @classmethod
-    def load(cls, models_dir: Path, *, variant: str = "fp32") -> ModelRegistry:
+    def load(cls, models_dir: Path, *, variant: str = "fp32", processor: str | None = None) -> ModelRegistry:
         """As :meth:`read`, but raises NoUsableStyle, with every reason, where no style is left."""
-        registry = cls.read(models_dir, variant=variant)
+        registry = cls.read(models_dir, variant=variant, processor=processor)
         if not registry.usable:
             reasons = [style.reason or "" for style in registry.styles.values()]
             raise NoUsableStyle(" ".join([*reasons, *registry.lost.values()]))
         return registry
 
     @classmethod
-    def read(cls, models_dir: Path, *, variant: str = "fp32") -> ModelRegistry:
+    def read(cls, models_dir: Path, *, variant: str = "fp32", processor: str | None = None) -> ModelRegistry:
         """Read ``models_dir``/models.toml and added cards; check every file in use against its size and SHA-256.
 
-        variant: the weights picked where a style has them. Raises ModelError for a models.toml that is missing or
-        wrong anywhere: nothing of it is used then. A bad weight file, or a bad added card, spoils its own style
-        alone.
+        variant: the weights picked where a style has them and they may be offered (app/inference/offer.py).
+        processor: the kind they are to run on; None: the one at hand. Raises ModelError for a models.toml that is
+        missing or wrong anywhere: nothing of it is used then. A bad weight file, or a bad added card, spoils its own
+        style alone.
         """
         cards, detectors = _parse(_read_toml(models_dir / MODELS_FILE))
         added, lost = read_added(models_dir, {card.id: card for card in cards})
-        styles = [_style(card, models_dir, variant) for card in cards]
-        styles += [_style(style.card, style.folder, variant, added=True) for style in added]
+        pick = partial(_style, variant=variant, processor=processor or processor_kind())
+        styles = [pick(card, models_dir) for card in cards]
+        styles += [pick(style.card, style.folder, added=True) for style in added]
         return cls(
             MappingProxyType({style.card.id: style for style in styles}),
             MappingProxyType({name: _detector(table, models_dir) for name, table in detectors.items()}),
@@ -93,6 +100,11 @@ class ModelRegistry:
     def usable(self) -> tuple[StyleId, ...]:
         """Ids of the styles whose files are whole."""
         return tuple(name for name, style in self.styles.items() if style.usable)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Where other weights are used than those asked for, and why: a sentence each."""
+        return tuple(style.note for style in self.styles.values() if style.note is not None)
 
     def card(self, style: StyleId) -> ModelCard:
         """Raises KeyError for an unknown id."""
@@ -146,11 +158,13 @@ def _check_ids(cards: list[ModelCard]) -> None:
         check_surroundings(card, known)
 
 
-def _style(card: ModelCard, folder: Path, variant: str, *, added: bool = False) -> Style:
-    weights = card.weights(variant)
-    path = folder / weights.file
-    fault = file_fault(path, weights)
-    return Style(card, path, fault and f"Style {card.id}: {path.name} {fault}.", folder, added)
+def _style(card: ModelCard, folder: Path, *, variant: str, processor: str, added: bool = False) -> Style:
+    offer = pick_weights(card, variant, processor)
+    path = folder / offer.weights.file
+    fault = file_fault(path, offer.weights)
+    reason = fault and f"Style {card.id}: {path.name} {fault}."
+    note = offer.why and f"Style {card.id}: {path.name} is used in place of {variant}, because {offer.why}."
+    return Style(card, path, reason, folder, added, note)
 
 
 def _detector(table: Table, models_dir: Path) -> DetectorModel:

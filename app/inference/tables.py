@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from datetime import date
 from typing import Final, TypeVar
 
 from app.errors import ModelError
@@ -12,6 +13,8 @@ _Value = TypeVar("_Value")
 _KINDS: Final[Mapping[type, str]] = {
     str: "text",
     int: "a whole number",
+    float: "a number with a point",
+    date: "a date",
     bool: "true or false",
     dict: "a table",
     list: "a list",
@@ -39,9 +42,13 @@ class Table:
             raise self.error(key, "must not be empty")
         return value
 
+    def has(self, key: str) -> bool:
+        """Whether there is a ``key`` that nobody took."""
+        return key in self._left
+
     def take_or(self, key: str, kind: type[_Value], default: _Value | None) -> _Value | None:
         """As :meth:`take`, but ``default`` where the key is missing."""
-        return self.take(key, kind) if key in self._left else default
+        return self.take(key, kind) if self.has(key) else default
 
     def choice(self, key: str, allowed: Collection[_Value]) -> _Value:
         """A text that is one of ``allowed``."""
@@ -71,6 +78,10 @@ class Table:
     def table(self, key: str) -> Table:
         """The table under ``key``."""
         return Table(f"{self.name}, {key},", self.take(key, dict))
+
+    def rest(self, kind: type[_Value]) -> dict[str, _Value]:
+        """All that is left, each a value of ``kind``."""
+        return {key: self.take(key, kind) for key in list(self._left)}
 
     def tables(self) -> dict[str, Table]:
         """All that is left, each a table of its own."""

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,27 @@ LFS_POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:8869f3fe\n
 
 def described(file: str, content: bytes) -> dict[str, Any]:
     return {"file": file, "sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
+
+
+def verified(variant: dict[str, Any], against: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """``variant`` with the result of a judgement by ``against``, the style's fp32."""
+    result = {
+        "against": "fp32",
+        "sha256": variant["sha256"],
+        "against_sha256": against["sha256"],
+        "date": date(2026, 11, 30),
+        "command": "python -m tools.verify a a:int8",
+        "pictures": 15,
+        "size": 512,
+        "ssim": 0.99,
+        "psnr": 48.5,
+        "color": 0.6,
+        "banding": 0.2,
+        "worst_ssim": 0.98,
+        "worst_banding": 0.4,
+        "time": {"x86_64-vnni": 0.4},
+    }
+    return variant | {"verified": result | changes}
 
 
 def style(name: str, **changes: Any) -> dict[str, Any]:
@@ -69,6 +91,8 @@ def as_toml(content: dict[str, Any]) -> str:
 def _inline(value: Any) -> str:
     if isinstance(value, dict):
         return "{" + ", ".join(f"{json.dumps(key)} = {_inline(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, date):
+        return value.isoformat()
     if isinstance(value, list):
         return "[" + ", ".join(map(_inline, value)) + "]"
     return json.dumps(value, ensure_ascii=False)
@@ -160,10 +184,44 @@ class TestACard:
             card.title["en"] = "Other"  # type: ignore[index]
 
     def test_a_variant_it_lacks_is_the_first_one(self, shelf: Shelf) -> None:
+        folder = shelf(style("a", variants=two_variants()))
+        registries = {name: _registry(folder, name) for name in ("int8", "fp16")}
+        assert {name: registry.styles["a"].path.name for name, registry in registries.items()} == {
+            "int8": "a8.onnx",
+            "fp16": "a.onnx",
+        }
+        assert {registry.styles["a"].note for registry in registries.values()} == {None}
+
+    def test_a_variant_without_a_verify_result_is_not_offered_and_that_is_said(self, shelf: Shelf) -> None:
         variants = {"fp32": described("a.onnx", b"a"), "int8": described("a8.onnx", b"a")}
-        folder = shelf(style("a", variants=variants))
-        picked = {name: ModelRegistry.load(folder, variant=name).styles["a"].path.name for name in ("int8", "fp16")}
-        assert picked == {"int8": "a8.onnx", "fp16": "a.onnx"}
+        offered = _registry(shelf(style("a", variants=variants)), "int8").styles["a"]
+        assert offered.path.name == "a.onnx"
+        assert offered.usable
+        assert offered.note == (
+            "Style a: a.onnx is used in place of int8, because its card holds no verify result for it."
+        )
+
+    def test_says_how_a_variant_was_judged(self, shelf: Shelf) -> None:
+        card = ModelRegistry.load(shelf(style("a", variants=two_variants()))).card("a")
+        assert card.variants["fp32"].verified is None
+        result = card.variants["int8"].verified
+        assert result is not None
+        assert (result.against, result.ssim, result.date, result.time["x86_64-vnni"]) == (
+            "fp32",
+            0.99,
+            date(2026, 11, 30),
+            0.4,
+        )
+
+
+def two_variants(**changes: Any) -> dict[str, Any]:
+    """fp32, and an int8 that was judged by it."""
+    first, second = described("a.onnx", b"a"), described("a8.onnx", b"a")
+    return {"fp32": first, "int8": verified(second, first, **changes)}
+
+
+def _registry(folder: Path, variant: str) -> ModelRegistry:
+    return ModelRegistry.load(folder, variant=variant, processor="x86_64-vnni")
 
 
 WRONG_STYLES: dict[str, tuple[dict[str, Any], str]] = {
@@ -192,6 +250,11 @@ WRONG_STYLES: dict[str, tuple[dict[str, Any], str]] = {
     "a source that is no address": (style("a", source="file:///a"), "it must be an https address"),
     "no variants": (style("a", variants={}), "Style a: variants must name at least one file."),
     "a short SHA-256": (style("a", variants={"fp32": described("a", b"") | {"sha256": "12"}}), "64 digits"),
+    "a verify result with a text for a number": (
+        style("a", variants=two_variants(ssim="good")),
+        "ssim must be a number with a point",
+    ),
+    "a verify result with a misspelt key": (style("a", variants=two_variants(simm=0.9)), "unknown key: simm"),
     "an empty file": (style("a", variants={"fp32": described("a", b"")}), "bytes must be at least 1"),
     "surroundings that are not there": (
         style("a", kind="face", surroundings="b"),
@@ -290,8 +353,7 @@ def test_a_folder_in_place_of_a_file_is_told_in_words(shelf: Shelf) -> None:
 
 
 def test_only_the_variant_in_use_is_checked(shelf: Shelf) -> None:
-    variants = {"fp32": described("a.onnx", b"a"), "int8": described("a8.onnx", b"a")}
-    folder = shelf(style("a", variants=variants))
+    folder = shelf(style("a", variants=two_variants()))
     (folder / "a8.onnx").unlink()
     assert ModelRegistry.load(folder).usable == ("a",)
 
