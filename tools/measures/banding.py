@@ -23,9 +23,9 @@ from tools.measures.planes import Mask, Plane, luma, slope
 STRETCHES: Final = (8, 16, 32)
 """Lengths in px of the stretches compared."""
 
-STEPNESS: Final = 5.0
+STEPNESS: Final = 4.0
 """Least ratio of a step's height to the standard deviation within its stretches. A ramp has 3.5, a step that is
-softened over four fifths of a stretch's length 5.2, noise less than 1."""
+softened over six fifths of a stretch's length 4.2, noise less than 1."""
 
 VISIBLE: Final = 1.0
 """Levels: steps of this height are what 8 bit itself makes of a ramp."""

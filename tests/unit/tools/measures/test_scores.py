@@ -34,7 +34,7 @@ def test_a_coarse_picture_is_worse_in_every_measure_of_looks(name: str) -> None:
 def test_made_pictures_have_no_bands_and_show_those_of_five_bits(name: str) -> None:
     picture = MADE[name]
     coarse = cut_to(picture.astype(float), 5).round().astype(np.uint8)
-    assert banding(cv2.GaussianBlur(picture, (0, 0), 4), picture) < 0.05
+    assert banding(cv2.GaussianBlur(picture, (0, 0), 4), picture) < 0.15
     assert banding(picture, coarse) > 0.8
 
 

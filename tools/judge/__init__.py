@@ -1,0 +1,1 @@
+"""Judging one network by another: run both on the same pictures, measure, hold against bars, report."""
