@@ -12,8 +12,8 @@ import pytest
 
 from app.config import PROJECT_ROOT
 
-INSTALLED_APART = {"torch"}
-"""What a few of the tools import and the rest does without: PyTorch is as large as everything else together."""
+INSTALLED_APART = {"onnxsim", "torch"}
+"""What a few of the tools import, each within the function that needs it, and all else does without."""
 
 _PIN = re.compile(r"([A-Za-z0-9._-]+)==(\S+)")
 
