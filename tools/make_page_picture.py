@@ -17,6 +17,8 @@ from tools.browser import launch
 
 PICTURE: Final = PROJECT_ROOT / "docs" / "images" / "page-phone.png"
 VIEWPORT: Final[ViewportSize] = {"width": 390, "height": 844}
+SPLIT: Final = 50
+"""Per cent of the picture that shows the photo."""
 COLOURS: Final = 256
 """Of the palette: the page has few, and a small file loads fast."""
 KMEANS_ROUNDS: Final = 4
@@ -27,7 +29,9 @@ def photograph(page: Page, address: str) -> bytes:
     """PNG of the page at ``address`` once the first sample photo has become anime."""
     page.goto(address)
     page.locator("[data-sample]").first.click()
-    page.locator("[data-state=done] before-after").wait_for()
+    pair = page.locator("[data-state=done] before-after")
+    pair.wait_for()
+    pair.evaluate(f"(pair) => {{ pair.split = {SPLIT}; }}")
     page.evaluate("scrollTo(0, 0)")
     return page.screenshot()
 

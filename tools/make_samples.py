@@ -31,15 +31,18 @@ ORIGINS: Final[Mapping[str, str]] = MappingProxyType({"astronaut": "astronaut", 
 MODEL: Final = "astronaut"
 """The sample that shows what the styles do."""
 
-THUMB_CROP: Final = (118, 4, 338, 224)
+HEAD: Final = (118, 4, 338, 224)
 """The head in MODEL: left, upper, right, lower in pixels."""
 
-THUMB_SIDE: Final = 320
-THUMB_ENLARGEMENT: Final = 2
-"""MODEL is enlarged before it is painted, so that a thumbnail's lines are as fine as its pixels allow."""
+BUST: Final = (70, 0, 370, 340)
+"""Head and shoulders in MODEL."""
 
+ENLARGEMENT: Final = 2
+"""MODEL is enlarged before it is painted, so that lines are as fine as the pixels of what is shown allow."""
+
+THUMB_SIDE: Final = 320
 PAIR_STYLE: Final = "cute"
-PAIR_GAP: Final = 16
+PAIR_GAP: Final = 12
 LANCZOS: Final = Image.Resampling.LANCZOS
 SAMPLE_QUALITY: Final = 90
 QUALITY: Final = 88
@@ -60,20 +63,29 @@ def paint(engine: Engine, photo: Image.Image, style: StyleId) -> Image.Image:
     return Image.open(io.BytesIO(engine.convert(upload.getvalue(), style=style, size="original", format="png").image))
 
 
-def make_thumbnail(engine: Engine, photo: Image.Image, style: StyleId) -> None:
-    """Write the style's thumbnail: the head in ``photo``."""
-    enlarged = photo.resize((photo.width * THUMB_ENLARGEMENT, photo.height * THUMB_ENLARGEMENT), LANCZOS)
-    left, upper, right, lower = (edge * THUMB_ENLARGEMENT for edge in THUMB_CROP)
-    head = paint(engine, enlarged, style).crop((left, upper, right, lower))
-    head.resize((THUMB_SIDE, THUMB_SIDE), LANCZOS).save(THUMBS / f"{style}.jpg", quality=QUALITY, optimize=True)
+def enlarged(photo: Image.Image) -> Image.Image:
+    """``photo``, ENLARGEMENT times as wide and high."""
+    return photo.resize((photo.width * ENLARGEMENT, photo.height * ENLARGEMENT), LANCZOS)
 
 
-def make_pair(engine: Engine, photo: Image.Image) -> None:
-    """Write the README's picture: photo left, painting right."""
-    painting = paint(engine, photo, PAIR_STYLE)
-    pair = Image.new("RGB", (photo.width * 2 + PAIR_GAP, photo.height), "white")
-    pair.paste(photo, (0, 0))
-    pair.paste(painting, (photo.width + PAIR_GAP, 0))
+def cut(image: Image.Image, part: tuple[int, int, int, int]) -> Image.Image:
+    """HEAD or BUST of an enlarged image."""
+    left, upper, right, lower = (edge * ENLARGEMENT for edge in part)
+    return image.crop((left, upper, right, lower))
+
+
+def make_thumbnail(painting: Image.Image, style: StyleId) -> None:
+    """Write the style's thumbnail: the head."""
+    head = cut(painting, HEAD).resize((THUMB_SIDE, THUMB_SIDE), LANCZOS)
+    head.save(THUMBS / f"{style}.jpg", quality=QUALITY, optimize=True)
+
+
+def make_pair(photo: Image.Image, painting: Image.Image) -> None:
+    """Write the README's picture: head and shoulders, photo left, painting right."""
+    before, after = cut(photo, BUST), cut(painting, BUST)
+    pair = Image.new("RGB", (before.width * 2 + PAIR_GAP, before.height), "white")
+    pair.paste(before, (0, 0))
+    pair.paste(after, (before.width + PAIR_GAP, 0))
     pair.save(PAIR, quality=QUALITY, optimize=True)
 
 
@@ -88,11 +100,11 @@ def main() -> None:
         make_samples(wheel)
     engine = Engine.from_settings()
     engine.start(warm=False)
-    photo = Image.open(SAMPLES / f"{MODEL}.jpg")
-    for info in engine.styles():
-        if info.usable:
-            make_thumbnail(engine, photo, info.card.id)
-    make_pair(engine, photo)
+    photo = enlarged(Image.open(SAMPLES / f"{MODEL}.jpg"))
+    paintings = {info.card.id: paint(engine, photo, info.card.id) for info in engine.styles() if info.usable}
+    for style, painting in paintings.items():
+        make_thumbnail(painting, style)
+    make_pair(photo, paintings[PAIR_STYLE])
     engine.close()
 
 

@@ -112,9 +112,9 @@ def _limiter(app: Flask, rate: str, storage: str) -> Limiter:
 
 
 def _sent_key(sent_by: Request) -> str:
-    authorization = sent_by.authorization
-    bearer = authorization.token if authorization and authorization.type == "bearer" else None
-    return bearer or sent_by.headers.get("X-API-Key", "")
+    # Not by werkzeug's Authorization, which takes a token with "=" in it for a list of parameters.
+    scheme, _, bearer = sent_by.headers.get("Authorization", "").partition(" ")
+    return bearer.strip() if scheme.lower() == "bearer" and bearer else sent_by.headers.get("X-API-Key", "")
 
 
 def _ip(address: str | None) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

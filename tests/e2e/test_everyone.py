@@ -14,7 +14,7 @@ from tests.e2e.conftest import PHONE, OpenPage
 pytestmark = pytest.mark.browser
 
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-PRESSED = ("a", "button", "label.press", "select", "summary", "[role=slider]")
+PRESSED = ("a", "button", "label.press", "select", "#key", "summary", "[role=slider]")
 LEAST_TARGET = 44
 """CSS pixels each way: what a thumb hits (WCAG 2.2 asks 24 for AA and 44 for AAA)."""
 
@@ -44,6 +44,12 @@ def _problem(page: Page) -> None:
     expect(page.locator("#problem")).to_be_visible()
 
 
+def _key(page: Page) -> None:
+    refuse(page, status=401, code="unauthorized", detail="…")
+    page.locator("[data-sample]").first.click()
+    expect(page.locator("#key")).to_be_visible()
+
+
 def _camera(page: Page) -> None:
     page.locator("#camera").click()
     expect(page.locator("[data-do=shoot]")).to_be_enabled()
@@ -55,6 +61,7 @@ SCENES: dict[str, Callable[[Page], None]] = {
     "working": _working,
     "result": _result,
     "problem": _problem,
+    "key": _key,
     "camera": _camera,
 }
 
@@ -72,6 +79,8 @@ SCENES: dict[str, Callable[[Page], None]] = {
         ("result", "dark", "en"),
         ("problem", "light", "en"),
         ("problem", "dark", "ja"),
+        ("key", "light", "en"),
+        ("key", "dark", "zh"),
         ("camera", "light", "en"),
     ],
 )
@@ -137,7 +146,8 @@ def test_what_a_screen_reader_hears_is_said_once(page: Page) -> None:
 
 
 @pytest.mark.parametrize(
-    ("scene", "locale"), [("options", "ja"), ("result", "en"), ("problem", "ja"), ("working", "en"), ("camera", "en")]
+    ("scene", "locale"),
+    [("options", "ja"), ("result", "en"), ("problem", "ja"), ("key", "ja"), ("working", "en"), ("camera", "en")],
 )
 def test_the_narrowest_phone_never_scrolls_sideways(open_page: OpenPage, scene: str, locale: str) -> None:
     page = open_page(viewport={"width": 320, "height": 640}, locale=locale, permissions=["camera"])
@@ -147,13 +157,11 @@ def test_the_narrowest_phone_never_scrolls_sideways(open_page: OpenPage, scene: 
     assert _overflow(page) <= 0, "with the text at 200 %"
 
 
-@pytest.mark.parametrize("scene", ["options", "result", "problem", "working", "camera"])
+@pytest.mark.parametrize("scene", ["options", "result", "problem", "key", "working", "camera"])
 def test_everything_to_press_is_large_enough_for_a_thumb(open_page: OpenPage, scene: str) -> None:
     page = open_page(viewport=PHONE, permissions=["camera"], has_touch=True)
     SCENES[scene](page)
-    targets = page.locator(
-        "a:visible, button:visible, label.press:visible, select:visible, summary:visible, [role=slider]:visible"
-    )
+    targets = page.locator(", ".join(f"{kind}:visible" for kind in PRESSED))
     small = [_name(target) for target in targets.all() if _is_small(target)]
     assert small == []
 

@@ -125,6 +125,13 @@ def test_a_key_is_asked_for_where_one_is_set() -> None:
     assert service.get("/styles").status_code == 200
 
 
+@pytest.mark.parametrize("key", ["open sesame", "c2VzYW1l==", "door=1, word=sesame"])
+def test_a_key_may_hold_whatever_a_header_can(key: str) -> None:
+    service = client(api_key=key)
+    for headers in ({"X-API-Key": key}, {"Authorization": f"bearer {key}"}):
+        assert problem(service.post("/convert", headers=headers))["code"] == "missing-image"
+
+
 def test_proxy_headers_are_believed_by_setting_only() -> None:
     believing, doubting = client(rate_limit="1 per hour", trusted_proxies=1), client(rate_limit="1 per hour")
     for service, expected in ((believing, [200, 200]), (doubting, [200, 429])):
