@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
@@ -24,8 +25,8 @@ ROOT = Path(__file__).parents[3]
 
 REGISTRY = ModelRegistry.load(ROOT / "models")
 
-# The networks the built-in ones were made from, for who has them: they may not be passed on.
-REFERENCE = ROOT.parent / "shared/models/reference"
+# The networks the built-in ones were made from, for who has them there: they may not be passed on.
+REFERENCE = Path(os.environ.get("REFERENCE_NETWORKS", ROOT / "out" / "reference"))
 
 STUB = replace(REGISTRY.card("hayao"), id="stub", sizes=SizeRequirements(), local=True, halo=0)
 
