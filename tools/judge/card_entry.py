@@ -24,7 +24,7 @@ def card_entry(outcome: Outcome) -> str:
     numbers = {key: round(comparison.mean[key], digits) for key, digits in _KEPT.items()}
     worst = {f"worst_{key}": round(comparison.worst[key], _KEPT[key]) for key in ("ssim", "banding")}
     lines = [
-        f"[styles.variants.{b.variant}.verified]",
+        f"[{'' if b.added else 'styles.'}variants.{b.variant}.verified]",
         f'against = "{a.variant}"',
         f'sha256 = "{b.weights.sha256}"',
         f'against_sha256 = "{a.weights.sha256}"',

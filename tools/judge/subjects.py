@@ -26,12 +26,16 @@ _ELSEWHERE = Licence("LicenseRef-Unknown", "Ask whoever the file is from.")
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A network to run. name: for people. variant: of a known style, which precision; of a bare file, ``file``."""
+    """A network to run. name: for people.
+
+    variant: of a known style, which precision; of a bare file, ``file``. added: a style with a card.toml of its own.
+    """
 
     name: str
     path: Path
     card: ModelCard
     variant: str
+    added: bool = False
 
     @property
     def weights(self) -> WeightFile:
@@ -67,7 +71,7 @@ def _of_style(style: Style, variant: str) -> Subject:
     fault = file_fault(path, card.variants[name])
     if fault:
         raise ToolError(f"{path} {fault}.")
-    return Subject(f"{card.id} {name}", path, card, name)
+    return Subject(f"{card.id} {name}", path, card, name, style.added)
 
 
 def _weights(path: Path) -> WeightFile:
@@ -80,7 +84,7 @@ def _known(path: Path, weights: WeightFile, registry: ModelRegistry) -> Subject 
     for style in registry.styles.values():
         for variant, file in style.card.variants.items():
             if file.sha256 == weights.sha256:
-                return Subject(f"{style.card.id} {variant}", path, style.card, variant)
+                return Subject(f"{style.card.id} {variant}", path, style.card, variant, style.added)
     return None
 
 
