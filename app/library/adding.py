@@ -26,8 +26,9 @@ from app.types import RgbImage, StyleId
 VARIANT: Final = "fp32"
 """What a style's only file is called; it stands in for the others."""
 
-_TRIAL: Final = (96, 160)
-"""(height, width) of the picture a new style must draw, in px."""
+_TRIAL: Final = (104, 152)
+"""(height, width) in px of the picture a style must draw: multiples of 8 and of nothing more, so that a card's own
+multiple is put to the test."""
 
 
 def add_style(

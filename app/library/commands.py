@@ -22,7 +22,7 @@ from app.library.checkup import check_up
 from app.library.given import about_from, wishes_from
 from app.library.inspection import Wishes
 from app.library.pull import pull_files
-from app.library.shelf import remove_style
+from app.library.shelf import remove_if_empty, remove_style
 from app.library.transfer import Progress
 from app.types import StyleId
 
@@ -98,6 +98,7 @@ def _add_pulled(models_dir: Path, entry: Entry, file: Path) -> None:
         raise ModelError(f"{error.reason} The file is kept as {file}.") from error
     # The style has a copy of its own.
     file.unlink(missing_ok=True)
+    remove_if_empty(file.parent)
 
 
 def _next_step(entry: Entry, files: list[Path]) -> str:

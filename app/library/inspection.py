@@ -85,7 +85,9 @@ def _needs(session: BareSession, graph: Graph | None, photos: Sequence[RgbImage]
     net = open_net(session, layout=wishes.layout, output_name=wishes.output_name)
     sizes, sides_finding = find_sides(net, multiple_of=wishes.multiple_of, minimum=wishes.minimum)
     ranges = _ranges(net, sizes, photos, graph, wishes)
-    reach = _with_wishes(find_reach(net.run, sizes, ranges.input, graph.operators if graph else {}), wishes)
+    operators = graph.operators if graph else {}
+    stated = wishes.multiple_of is not None
+    reach = _with_wishes(find_reach(net.run, sizes, ranges.input, operators, keep_multiple=stated), wishes)
     findings = (_layout_finding(net), *ranges.findings, sides_finding, *reach.findings)
     return Needs(
         layout=net.layout,

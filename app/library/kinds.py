@@ -45,7 +45,7 @@ def network_suffix(path: Path, name: str = "") -> str:
     if not head:
         raise ModelError(f"{name} is empty.")
     if size > MOST_BYTES:
-        raise ModelError(f"{name} has {size >> 20} MiB; a style's network has at most {MOST_BYTES >> 20}.")
+        raise ModelError(f"{name} has more than {MOST_BYTES >> 20} MiB: no style's network is that large.")
     if head[4:8] == _ORT_MARK:
         return ORT_SUFFIX
     return _onnx(name, head)

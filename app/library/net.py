@@ -16,6 +16,8 @@ from app.types import AnyArray, Tensor
 TRIAL_SIDES: Final = (64, 128, 256, 512)
 """Sides of a first picture, in px, for a network that states none: one of them suits every network known to us."""
 
+_MOST_CHANNELS: Final = 16
+
 _CHANNEL_AXIS: Final[dict[Layout, int]] = {"NCHW": 1, "NHWC": 3}
 
 
@@ -118,10 +120,16 @@ def _layouts(port: TensorPort, wanted: Layout | None) -> list[Layout]:
     if wanted is not None:
         return [wanted]
     sure: list[Layout] = [name for name, axis in _CHANNEL_AXIS.items() if port.shape[axis] == 3]
-    possible: list[Layout] = sure or [name for name, axis in _CHANNEL_AXIS.items() if port.shape[axis] is None]
+    possible: list[Layout] = sure or [name for name in _CHANNEL_AXIS if _may_be(port, name)]
     if not possible:
         raise NoStyle(f"its input is {shape_text(port.shape)}; a colour picture has 3 channels.")
     return possible
+
+
+def _may_be(port: TensorPort, layout: Layout) -> bool:
+    # An axis as short as a pixel's is no side.
+    sides = _sides(port, layout)
+    return port.shape[_CHANNEL_AXIS[layout]] is None and all(side is None or side > _MOST_CHANNELS for side in sides)
 
 
 def _outputs(outputs: Sequence[TensorPort], wanted: str | None) -> list[str]:

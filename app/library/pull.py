@@ -12,7 +12,7 @@ from app.batch import write_whole
 from app.errors import ModelError
 from app.library.catalogue import Entry, RemoteFile
 from app.library.parts import Part
-from app.library.shelf import sha256_of
+from app.library.shelf import remove_if_empty, sha256_of
 from app.library.transfer import PATIENT, Patience, Progress, fetch
 
 PULLED_FOLDER: Final = "pulled"
@@ -46,10 +46,13 @@ def pull_files(
     folder = models_dir / PULLED_FOLDER / entry.id
     folder.mkdir(parents=True, exist_ok=True)
     seen = FirstSeen(models_dir / PULLED_FOLDER / FIRST_SEEN_FILE)
-    return [
-        _pull(file, folder, seen, progress(file), tell, accept_changed=accept_changed, patience=patience)
-        for file in entry.files
-    ]
+    try:
+        return [
+            _pull(file, folder, seen, progress(file), tell, accept_changed=accept_changed, patience=patience)
+            for file in entry.files
+        ]
+    finally:
+        remove_if_empty(folder)
 
 
 def _pull(
@@ -72,7 +75,7 @@ def _pull(
     if fault is not None:
         part.discard()
         raise ModelError(fault)
-    if file.sha256 is None:
+    if file.sha256 is None and digest != seen.sha256(file.url):
         seen.record(file.url, digest, part.size)
         tell(f"No SHA-256 of {file.name} is published. This one is trusted and recorded: {digest}.")
     part.path.replace(target)

@@ -94,17 +94,17 @@ def _scores(
     for input_range in inputs:
         answers = [run(_to_range(photo, input_range)) for photo in photos]
         for output_range in outputs:
-            errors = [
-                _error(answer, photo, output_range)
-                for answer, photo in zip(answers, photos, strict=True)
-                if answer is not None
-            ]
-            if len(errors) == len(photos):
-                scores[input_range, output_range] = float(np.mean(errors))
+            scores[input_range, output_range] = _mean_error(answers, photos, output_range)
     usable = {pair: score for pair, score in scores.items() if np.isfinite(score)}
     if not usable:
         raise NoStyle("its answer is the same for every photo: it draws nothing of what it is shown.")
     return usable
+
+
+def _mean_error(answers: Sequence[Tensor | None], photos: Sequence[RgbImage], output_range: Range) -> float:
+    errors = [_error(answer, photo, output_range) for answer, photo in zip(answers, photos, strict=True)]
+    # What differs less is as good as equal, and of equals the first, which is the usual one, is taken.
+    return round(float(np.mean(errors)), 3)
 
 
 def _error(answer: Tensor | None, photo: RgbImage, output_range: Range) -> float:
@@ -143,7 +143,7 @@ def _find_order(
     if wanted is not None:
         return wanted, Finding("channel order", wanted, "as told")
     turned = [np.ascontiguousarray(photo[..., ::-1]) for photo in photos]
-    bgr = _scores(run, turned, [ranges[0]], [ranges[1]])[ranges]
+    bgr = _mean_error([run(_to_range(photo, ranges[0])) for photo in turned], turned, ranges[1])
     order: ChannelOrder = "BGR" if bgr < BGR_FACTOR * error else "RGB"
     why = f"off by {error:.3f} as RGB and {bgr:.3f} as BGR"
     if order == "RGB" and bgr < error / BGR_FACTOR:
@@ -155,7 +155,7 @@ def _why(scores: Mapping[_Pair, float], best: _Pair, second: _Pair | None) -> st
     if second is None:
         return f"off by {scores[best]:.3f}"
     why = f"off by {scores[best]:.3f}; next best {_text(second[0])} to {_text(second[1])}, off by {scores[second]:.3f}"
-    return why if scores[second] >= CLEARLY * scores[best] else f"{why}: close, so look at the pictures"
+    return why if scores[second] > CLEARLY * scores[best] else f"{why}: close, so look at the pictures"
 
 
 def _output_why(

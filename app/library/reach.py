@@ -47,8 +47,19 @@ class Reach:
     findings: tuple[Finding, ...]
 
 
-def find_reach(run: Run, sizes: SizeRequirements, input_range: Range, operators: Mapping[str, int]) -> Reach:
-    """How far a network of ``sizes`` looks. operators: of its graph, as often as each occurs; empty if not known."""
+def find_reach(
+    run: Run,
+    sizes: SizeRequirements,
+    input_range: Range,
+    operators: Mapping[str, int],
+    *,
+    keep_multiple: bool = False,
+) -> Reach:
+    """How far a network of ``sizes`` looks.
+
+    operators: of its graph, as often as each occurs; empty if not known. keep_multiple: tiles begin at multiples of
+    ``sizes.multiple_of`` and no others.
+    """
     global_ones = [f"{count} {name}" for name, count in sorted(operators.items()) if name in GLOBAL_OPERATORS]
     known = f"the graph has {', '.join(global_ones)}; " if global_ones else ""
     far = far_influence(run, strip(sizes, STRIP), *input_range)
@@ -56,7 +67,7 @@ def find_reach(run: Run, sizes: SizeRequirements, input_range: Range, operators:
         return _not_local(sizes, f"{known}it does not run on a long strip")
     if far.change or global_ones:
         return _not_local(sizes, known + _far_text(far))
-    return _local(run, sizes, input_range, far.reach)
+    return _local(run, sizes, input_range, far.reach, [sizes.multiple_of] if keep_multiple else _multiples(sizes))
 
 
 def _far_text(far: FarInfluence) -> str:
@@ -65,9 +76,9 @@ def _far_text(far: FarInfluence) -> str:
     return f"though noise {far.beyond} px away changed nothing"
 
 
-def _local(run: Run, sizes: SizeRequirements, input_range: Range, roughly: int) -> Reach:
+def _local(run: Run, sizes: SizeRequirements, input_range: Range, roughly: int, multiples: Iterable[int]) -> Reach:
     reach = max(roughly, _measured(run, sizes, input_range, roughly))
-    for multiple in _multiples(sizes):
+    for multiple in multiples:
         found = SizeRequirements(multiple, round_up(sizes.minimum, multiple), sizes.fixed)
         for halo in _halos(reach):
             difference = piece_difference(run, found, halo, *input_range)

@@ -51,7 +51,7 @@ def new_style(models_dir: Path, name: StyleId) -> Iterator[Path]:
         _rename(folder, shelf / name)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
-        _remove_if_empty(shelf)
+        remove_if_empty(shelf)
         raise
 
 
@@ -64,7 +64,8 @@ def _rename(folder: Path, target: Path) -> None:
         raise
 
 
-def _remove_if_empty(folder: Path) -> None:
+def remove_if_empty(folder: Path) -> None:
+    """Leave no empty folder behind; one that holds something stays."""
     try:
         folder.rmdir()
     except OSError:

@@ -177,7 +177,7 @@ def _web_page(url: str) -> ModelError:
 
 def _check_length(length: int | None, url: str) -> None:
     if length is not None and length > MOST_BYTES:
-        raise ModelError(f"{url} has {length >> 20} MiB; a style's network has at most {MOST_BYTES >> 20}.")
+        raise ModelError(f"{url} has more than {MOST_BYTES >> 20} MiB: no style's network is that large.")
 
 
 def _strong_version(headers: HTTPMessage) -> str | None:
