@@ -21,7 +21,7 @@ from tests.unit.library import networks
 
 MODELS = PROJECT_ROOT / "models"
 REFERENCE = PROJECT_ROOT.parent / "shared" / "models" / "reference"
-"""The full AnimeGANv3 files are not part of the project (docs/models.md); where they are not, their rows are skipped."""
+"""The full AnimeGANv3 files, which are not part of the project: where they are missing, their rows are skipped."""
 
 SIGNED = (-1.0, 1.0)
 
