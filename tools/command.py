@@ -68,6 +68,18 @@ def _system_sentence(error: OSError) -> str:
     return f"{error.filename}: {why}." if error.filename else f"{why}."
 
 
+def whole_number(least: int) -> Callable[[str], int]:
+    """A reader of whole numbers of at least ``least`` for argparse, which makes a sentence of what it raises."""
+
+    def read(text: str) -> int:
+        number = int(text) if text.isascii() and text.isdigit() else least - 1
+        if number < least:
+            raise argparse.ArgumentTypeError(f"“{text}” must be a whole number of at least {least}")
+        return number
+
+    return read
+
+
 def check_file(path: Path, *, most_bytes: int = MOST_BYTES) -> Path:
     """``path``, if there is a file to read that is neither empty, nor a Git LFS pointer, nor above ``most_bytes``.
 

@@ -11,7 +11,7 @@ import argparse
 import json
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 from typing import Final
@@ -19,7 +19,7 @@ from typing import Final
 from app.config import PROJECT_ROOT
 from app.inference.cpu import usable_cpus
 from app.inference.registry import ModelRegistry
-from tools.command import FAILED, run_command, whole_file
+from tools.command import FAILED, run_command, whole_file, whole_number
 from tools.judge.bars import BAR_SETS, DEFAULT_BARS, judge, parse_bars
 from tools.judge.card_entry import card_entry
 from tools.judge.comparison import Painter, compare
@@ -56,40 +56,22 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m tools.verify", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    count, default = whole_number(1), "(default: %(default)s)"
     parser.add_argument("a", metavar="A", help="the network to be met: STYLE, STYLE:VARIANT or a model file")
     parser.add_argument("b", metavar="B", help="the network that is judged, named likewise")
-    parser.add_argument(
-        "--photos", type=Path, action="append", metavar="DIR", help="a folder of photos; may be repeated"
-    )
-    parser.add_argument("--limit", type=_least(1), default=DEFAULT_PHOTOS, help="most photos (default: %(default)s)")
-    parser.add_argument(
-        "--size", type=_least(LEAST_SIDE), default=DEFAULT_SIZE, help="longest side in px (default: %(default)s)"
-    )
-    parser.add_argument("--threads", type=_least(1), default=usable_cpus(), help="of a run (default: %(default)s)")
-    parser.add_argument(
-        "--bars",
-        default=DEFAULT_BARS,
-        help=f"{', '.join(BAR_SETS)}, or measures like ssim=0.98,worst:banding=1 (default: %(default)s)",
-    )
+    parser.add_argument("--photos", type=Path, action="append", metavar="DIR", help="folder of photos; repeatable")
+    parser.add_argument("--limit", type=count, default=DEFAULT_PHOTOS, help=f"most photos {default}")
+    parser.add_argument("--size", type=whole_number(LEAST_SIDE), default=DEFAULT_SIZE, help=f"longest side {default}")
+    parser.add_argument("--threads", type=count, default=usable_cpus(), help=f"of one run {default}")
+    bars = f"{', '.join(BAR_SETS)}, or measures like ssim=0.98,worst:banding=1 {default}"
+    parser.add_argument("--bars", default=DEFAULT_BARS, help=bars)
     parser.add_argument("--like", metavar="STYLE", help="for model files: take this style's card, do not look yourself")
     parser.add_argument("--models", type=Path, default=PROJECT_ROOT / "models", help="folder with models.toml")
     parser.add_argument("--report", type=Path, metavar="FILE.html", help="write a page with the pictures side by side")
-    parser.add_argument("--shown", type=_least(0), default=DEFAULT_SHOWN, help="photos in it (default: %(default)s)")
+    parser.add_argument("--shown", type=whole_number(0), default=DEFAULT_SHOWN, help=f"photos on it {default}")
     parser.add_argument("--json", action="store_true", help="print everything as JSON instead of a table")
     parser.add_argument("--card", action="store_true", help="print what goes into the card of B instead")
     return parser
-
-
-def _least(least: int) -> Callable[[str], int]:
-    """A reader of whole numbers for argparse, which makes a sentence of what it raises."""
-
-    def read(text: str) -> int:
-        number = int(text) if text.isascii() and text.isdigit() else least - 1
-        if number < least:
-            raise argparse.ArgumentTypeError(f"“{text}” must be a whole number of at least {least}")
-        return number
-
-    return read
 
 
 def _folders(options: argparse.Namespace) -> tuple[Path, ...]:

@@ -1,0 +1,1 @@
+"""How quick and how hungry networks are on the machine at hand."""
