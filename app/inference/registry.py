@@ -68,25 +68,29 @@ class ModelRegistry:
     lost: Mapping[StyleId, str]
 
     @classmethod
-    def load(cls, models_dir: Path, *, variant: str = "fp32", processor: str | None = None) -> ModelRegistry:
+    def load(
+        cls, models_dir: Path, *, variant: str = "fp32", processor: str | None = None, with_added: bool = True
+    ) -> ModelRegistry:
         """As :meth:`read`, but raises NoUsableStyle, with every reason, where no style is left."""
-        registry = cls.read(models_dir, variant=variant, processor=processor)
+        registry = cls.read(models_dir, variant=variant, processor=processor, with_added=with_added)
         if not registry.usable:
             reasons = [style.reason or "" for style in registry.styles.values()]
             raise NoUsableStyle(" ".join([*reasons, *registry.lost.values()]))
         return registry
 
     @classmethod
-    def read(cls, models_dir: Path, *, variant: str = "fp32", processor: str | None = None) -> ModelRegistry:
+    def read(
+        cls, models_dir: Path, *, variant: str = "fp32", processor: str | None = None, with_added: bool = True
+    ) -> ModelRegistry:
         """Read ``models_dir``/models.toml and added cards; check every file in use against its size and SHA-256.
 
         variant: the weights picked where a style has them and they may be offered (app/inference/offer.py).
-        processor: the kind they are to run on; None: the one at hand. Raises ModelError for a models.toml that is
-        missing or wrong anywhere: nothing of it is used then. A bad weight file, or a bad added card, spoils its own
-        style alone.
+        processor: the kind they are to run on; None: the one at hand. with_added: whether added styles count. Raises
+        ModelError for a models.toml that is missing or wrong anywhere: nothing of it is used then. A bad weight file,
+        or a bad added card, spoils its own style alone.
         """
         cards, detectors = _parse(_read_toml(models_dir / MODELS_FILE))
-        added, lost = read_added(models_dir, {card.id: card for card in cards})
+        added, lost = read_added(models_dir, {card.id: card for card in cards}) if with_added else ([], {})
         pick = partial(_style, variant=variant, processor=processor or processor_kind())
         styles = [pick(card, models_dir) for card in cards]
         styles += [pick(style.card, style.folder, added=True) for style in added]

@@ -21,7 +21,7 @@ from app.inference.registry import ModelRegistry, Style
 from app.inference.stylizer import Stylizer
 from app.types import Box, Detector, Face, Point, RgbImage, Session, Tensor
 
-REGISTRY = ModelRegistry.load(PROJECT_ROOT / "models")
+REGISTRY = ModelRegistry.load(PROJECT_ROOT / "models", with_added=False)
 
 
 class Negative:

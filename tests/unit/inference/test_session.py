@@ -21,7 +21,7 @@ from app.types import Tensor
 
 BUILT_IN = Path(__file__).parents[3] / "models"
 
-REGISTRY = ModelRegistry.load(BUILT_IN)
+REGISTRY = ModelRegistry.load(BUILT_IN, with_added=False)
 
 HAYAO = REGISTRY.styles["hayao"]
 

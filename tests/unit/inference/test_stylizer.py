@@ -23,7 +23,7 @@ from app.types import RgbImage, Session, Tensor
 
 ROOT = Path(__file__).parents[3]
 
-REGISTRY = ModelRegistry.load(ROOT / "models")
+REGISTRY = ModelRegistry.load(ROOT / "models", with_added=False)
 
 # The networks the built-in ones were made from, for who has them there: they may not be passed on.
 REFERENCE = Path(os.environ.get("REFERENCE_NETWORKS", ROOT / "out" / "reference"))
