@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
 import pytest
 
 from app.errors import ModelError
-from tools.command import ToolError, check_file, run_command, whole_file
+from tools.command import ToolError, check_file, run_command, whole_file, whole_number
 
 
 def exit_code(main) -> object:
@@ -51,6 +52,13 @@ def test_a_bug_keeps_its_trace() -> None:
 def test_an_interrupted_command_is_silent(capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code(raiser(KeyboardInterrupt())) == 130
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("text", ["2", "-3", "3.0", "x", "", "٣"])
+def test_a_number_below_the_least_and_what_is_none_are_refused_with_what_would_do(text: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError, match="at least 3"):
+        whole_number(3)(text)
+    assert whole_number(3)("3") == 3
 
 
 def test_a_file_to_read_is_passed_on(tmp_path: Path) -> None:
