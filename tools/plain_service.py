@@ -6,13 +6,18 @@
 from __future__ import annotations
 
 import argparse
+import os
 from io import BytesIO
 from pathlib import Path
 
 import numpy as np
-import onnxruntime as ort
 from flask import Flask, Response, request
 from PIL import Image
+
+# A measuring tool sends nobody a report (see app/inference/session.py).
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+
+import onnxruntime as ort
 
 
 def create_plain_app(model: Path, side: int) -> Flask:

@@ -8,12 +8,12 @@ from io import BytesIO
 from pathlib import Path
 
 import numpy as np
-from app.imaging.decode import DecodeLimits
 from PIL import Image
 
 from app.config import PROJECT_ROOT
 from app.engine import Engine, Parts
 from app.errors import ModelError
+from app.imaging.decode import DecodeLimits
 from app.inference.card import ModelCard
 from app.inference.faces import DetectorUnavailable
 from app.inference.gate import GatedSession
