@@ -178,7 +178,7 @@ class Engine:
                 _log.warning("%s", runtime.shelf.state(style))
             else:
                 return style
-        raise NoUsableStyle(" ".join(runtime.shelf.faults.values()))
+        raise NoUsableStyle(runtime.shelf.faults.values())
 
     def _warm(self, runtime: _Runtime, style: StyleId) -> None:
         for part in self._parts_of(style):

@@ -33,7 +33,7 @@ A sentence is a format string; its fields are the keyword arguments of the class
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import ClassVar
 
@@ -374,9 +374,12 @@ class ModelError(AnimeBoothError):
 
 
 class NoUsableStyle(ModelError):
-    """Not one style can be served."""
+    """Not one style can be served, for these ``reasons``: sentences, told once where several styles share one."""
 
     code = "no-usable-style"
+
+    def __init__(self, reasons: Iterable[str]) -> None:
+        super().__init__(" ".join(dict.fromkeys(reasons)) or "There are no styles: models.toml names none.")
 
 
 def _shortened(text: str, limit: int = 60) -> str:

@@ -74,8 +74,8 @@ class ModelRegistry:
         """As :meth:`read`, but raises NoUsableStyle, with every reason, where no style is left."""
         registry = cls.read(models_dir, variant=variant, processor=processor, with_added=with_added)
         if not registry.usable:
-            reasons = [style.reason or "" for style in registry.styles.values()]
-            raise NoUsableStyle(" ".join([*reasons, *registry.lost.values()]))
+            reasons = [style.reason for style in registry.styles.values() if style.reason]
+            raise NoUsableStyle([*reasons, *registry.lost.values()])
         return registry
 
     @classmethod

@@ -3,13 +3,15 @@
 import os
 import threading
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from app.config import SettingError, Settings
 from app.deadline import Deadline
 from app.engine import Engine
-from app.errors import DeadlineExceeded, InvalidOption, NotReady, NoUsableStyle, StyleUnavailable
+from app.errors import DeadlineExceeded, InvalidOption, ModelError, NotReady, NoUsableStyle, StyleUnavailable
+from app.inference.registry import Style
 from app.options import ConvertOptions
 from tests.unit.stubs import FixedDetector, Negative, Workshop, parts, photo, png, started
 
@@ -82,6 +84,15 @@ def test_without_any_style_the_start_fails_in_words_each_time() -> None:
             engine.start()
     assert engine.status().state == "failed"
     assert "it is broken" in (engine.status().reason or "")
+
+
+def test_a_reason_that_all_styles_share_is_told_once() -> None:
+    def lacking(style: Style, gate: threading.Semaphore) -> NoReturn:
+        raise ModelError("This ONNX Runtime has no provider tpu.")
+
+    with pytest.raises(NoUsableStyle) as failed:
+        Engine(parts(open_style=lacking)).start()
+    assert failed.value.reason == "This ONNX Runtime has no provider tpu."
 
 
 def test_other_styles_are_built_on_first_use_and_once_however_many_ask() -> None:

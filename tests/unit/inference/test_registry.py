@@ -372,7 +372,7 @@ def test_a_bad_detector_is_told_and_leaves_the_styles_alone(shelf: Shelf) -> Non
 
 
 def test_no_styles_at_all_is_no_usable_style(shelf: Shelf) -> None:
-    with pytest.raises(NoUsableStyle):
+    with pytest.raises(NoUsableStyle, match="no styles"):
         ModelRegistry.load(shelf())
 
 
