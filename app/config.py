@@ -36,7 +36,7 @@ class Settings:
     style: str = _setting("cute", "Style used when a request names none.")
     variant: str = _setting(
         "fp32",
-        "Weights used where a style has them, verified: fp32, fp16 or int8. Styles without that variant use fp32.",
+        "Weights used where a style has them, verified: fp32, fp16 or int8. Styles without that one use their first.",
         check=lambda name: name in ("fp32", "fp16", "int8"),
     )
     size: int = _setting(

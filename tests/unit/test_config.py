@@ -1,11 +1,15 @@
 """Settings are read once from ANIMEBOOTH_* variables; what does not fit is named."""
 
+import subprocess
+import sys
 from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
-from app.config import PREFIX, SettingError, Settings
+from app.config import PREFIX, PROJECT_ROOT, SettingError, Settings
+from app.inference.session import PROVIDERS
+from app.options import MAX_SIZE, MIN_SIZE
 
 
 def test_an_empty_environment_gives_the_defaults() -> None:
@@ -48,6 +52,24 @@ def test_a_value_that_does_not_fit_is_named_with_its_setting(name: str, value: s
         Settings.from_environment({name: value})
     assert name in str(caught.value)
     assert value in str(caught.value)
+
+
+def test_what_the_settings_repeat_is_what_the_service_takes() -> None:
+    """The master process reads them and must stay small, so that they import nothing of it."""
+    for provider in PROVIDERS:
+        assert Settings.from_environment({"ANIMEBOOTH_PROVIDER": provider}).provider == provider
+    for size in (MIN_SIZE, MAX_SIZE):
+        assert Settings.from_environment({"ANIMEBOOTH_SIZE": str(size)}).size == size
+    for size in (MIN_SIZE - 1, MAX_SIZE + 1):
+        with pytest.raises(SettingError):
+            Settings.from_environment({"ANIMEBOOTH_SIZE": str(size)})
+
+
+def test_reading_them_loads_no_heavy_library() -> None:
+    script = (
+        "import sys, app.config, app.serving.worker; sys.exit(not {'numpy', 'flask', 'cv2'}.isdisjoint(sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", script], cwd=PROJECT_ROOT, check=False).returncode == 0
 
 
 def test_a_misspelt_setting_is_refused_rather_than_ignored() -> None:
