@@ -84,7 +84,8 @@ def pull(model: str, accept_changed: bool) -> None:
             click.echo(f"Style {entry.id} is here already.", err=True)
             return
         click.echo(entry.licence.sentence, err=True)
-        files = pull_files(models_dir, entry, _bar, tell=_say, accept_changed=accept_changed)
+        with _bars() as bars:
+            files = pull_files(models_dir, entry, bars, tell=_say, accept_changed=accept_changed)
         if entry.format == "onnx":
             _add_pulled(models_dir, entry, files[0])
         else:
@@ -115,20 +116,26 @@ def _next_step(entry: Entry, files: list[Path]) -> str:
     )
 
 
-def _bar(file: RemoteFile) -> Progress:
-    """Draws one progress bar for ``file``, from the first bytes on."""
-    bar = None
+@contextmanager
+def _bars() -> Iterator[Callable[[RemoteFile], Progress]]:
+    """Draws a progress bar for each file, from its first bytes on. Whatever happens, the cursor comes back."""
+    bars: dict[str, Any] = {}
 
-    def progress(arrived: int, whole: int | None) -> None:
-        nonlocal bar
-        if bar is None:
-            bar = click.progressbar(length=whole or 1, label=file.name, file=sys.stderr)
-        bar.length = whole or arrived
-        bar.update(arrived - bar.pos)
-        if arrived == whole:
+    def start(file: RemoteFile) -> Progress:
+        def progress(arrived: int, whole: int | None) -> None:
+            if file.name not in bars:
+                bars[file.name] = click.progressbar(length=whole or 1, label=file.name, file=sys.stderr)
+            bar = bars[file.name]
+            bar.length = whole or arrived
+            bar.update(arrived - bar.pos)
+
+        return progress
+
+    try:
+        yield start
+    finally:
+        for bar in bars.values():
             bar.render_finish()
-
-    return progress
 
 
 _ADD_OPTIONS: Final = (

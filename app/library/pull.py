@@ -53,6 +53,7 @@ def pull_files(
         ]
     finally:
         remove_if_empty(folder)
+        remove_if_empty(folder.parent)
 
 
 def _pull(

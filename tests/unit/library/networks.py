@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 import onnx
+import onnxruntime
 from onnx import TensorProto, compose, helper, numpy_helper
 
 from app.config import PROJECT_ROOT
+from app.inference.session import session_options
 
 HAYAO = PROJECT_ROOT / "models" / "lite_hayao.onnx"
 
@@ -48,6 +50,15 @@ def node(
 
 def constant(name: str, values: Any, kind: Any = np.float32) -> onnx.TensorProto:
     return numpy_helper.from_array(np.asarray(values, kind), name)
+
+
+def as_ort(source: Path, target: Path) -> Path:
+    """``source`` in ONNX Runtime's own format."""
+    options = session_options(1)
+    options.optimized_model_filepath = str(target)
+    options.add_session_config_entry("session.save_model_format", "ORT")
+    onnxruntime.InferenceSession(str(source), options, providers=["CPUExecutionProvider"])
+    return target
 
 
 def identity(path: Path, shape: Shape = ANY_NCHW, *, kind: int = TensorProto.FLOAT) -> Path:

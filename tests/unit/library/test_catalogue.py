@@ -67,7 +67,7 @@ class TestTheShippedCatalogue:
 
     def test_says_what_no_look_would_find(self) -> None:
         assert SHIPPED["white-box"].wishes.channel_order == "BGR"
-        assert SHIPPED["animeganv3-hayao"].wishes == Wishes()
+        assert SHIPPED["animeganv3-hayao"].wishes == Wishes(channel_order="RGB")
 
 
 def test_a_file_is_called_as_at_the_end_of_its_address(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from app.inference.registry import ModelRegistry
 from tests.unit.inference.test_added import put
 from tests.unit.inference.test_registry import as_toml
 from tests.unit.library import networks
+from tests.unit.library.networks import as_ort
 from tests.unit.library.server import Web, not_found, whole
 from tests.unit.library.test_catalogue import model
 from tests.unit.stubs import photo, pixels, png
@@ -135,6 +136,15 @@ class TestAdd:
         run("add", networks.identity(tmp_path / "same.onnx"))
         answer = Engine.from_settings().convert(png(picture), style="same", face="off", format="png")
         assert np.array_equal(pixels(answer.image), picture)
+
+    def test_takes_a_file_of_onnx_runtimes_own_format_whatever_its_name(
+        self, run: Run, models_dir: Path, tmp_path: Path
+    ) -> None:
+        file = as_ort(networks.looking(tmp_path / "a.onnx", 2), tmp_path / "b.ort").rename(tmp_path / "b.onnx")
+        result = run("add", file)
+        assert result.exit_code == 0, result.stderr
+        assert ModelRegistry.load(models_dir).styles["b"].path.name == "b.ort"
+        Engine.from_settings().convert(png(photo(80, 64)), style="b", face="off")
 
     REFUSED = {
         "a classifier": ((networks.classifier,), "cannot be a style: its output output is 1 x 3"),

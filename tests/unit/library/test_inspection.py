@@ -7,17 +7,16 @@ from functools import cache
 from pathlib import Path
 
 import onnx
-import onnxruntime
 import pytest
 from onnx import TensorProto
 
 from app.config import PROJECT_ROOT
 from app.errors import ModelError
-from app.inference.session import session_options
 from app.library.adding import sample_photos
 from app.library.inspection import Needs, Wishes, inspect_network
 from app.types import RgbImage
 from tests.unit.library import networks
+from tests.unit.library.networks import as_ort
 
 MODELS = PROJECT_ROOT / "models"
 REFERENCE = PROJECT_ROOT.parent / "shared" / "models" / "reference"
@@ -83,10 +82,7 @@ def test_a_real_network_is_seen_through(name: str) -> None:
 
 
 def test_an_ort_file_is_seen_through_without_its_graph(tmp_path: Path) -> None:
-    options = session_options(1)
-    options.optimized_model_filepath = str(tmp_path / "network.ort")
-    options.add_session_config_entry("session.save_model_format", "ORT")
-    onnxruntime.InferenceSession(str(networks.HAYAO), options, providers=["CPUExecutionProvider"])
+    as_ort(networks.HAYAO, tmp_path / "network.ort")
     needs = inspect(tmp_path / "network.ort")
     assert (needs.layout, needs.input_range, needs.output_range) == ("NCHW", SIGNED, SIGNED)
     assert (needs.sizes.multiple_of, needs.local, needs.halo) == (8, True, 112)
