@@ -128,6 +128,8 @@ def _bars() -> Iterator[Callable[[RemoteFile], Progress]]:
             bar = bars[file.name]
             bar.length = whole or arrived
             bar.update(arrived - bar.pos)
+            if arrived == whole:
+                bars.pop(file.name).render_finish()
 
         return progress
 
