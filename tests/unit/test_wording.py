@@ -13,7 +13,10 @@ from app.config import PROJECT_ROOT
 WRITTEN = {".cfg", ".css", ".html", ".js", ".json", ".md", ".py", ".sh", ".svg", ".toml", ".tsv", ".txt", ".yaml", ""}
 """Suffixes of what people write; "" for scripts, Dockerfile and LICENSE."""
 
-A_MACHINES_OWN = re.compile(r"(?<![\w.$}\])*/-])/(?:root|work|Users/\w+|home/\w+)/")
+A_MACHINES_OWN = re.compile(r"(?<![\w.$}\])*/-])/(?:root|Users/\w+|home/\w+)/")
+
+EXAMPLE_FOLDER = Path("/srv/animebooth")
+"""Where the manuals suppose a checkout to be."""
 
 
 def written_files(root: Path) -> Iterator[Path]:
@@ -37,7 +40,13 @@ def test_no_file_names_a_folder_of_one_machine() -> None:
     assert {str(path): lines for path, lines in found.items() if lines} == {}
 
 
-@pytest.mark.parametrize("line", ["see /root/notes.md", 'path = "/home/ann/models/"', "(/work/main/app)"])
+@pytest.mark.skipif(PROJECT_ROOT == EXAMPLE_FOLDER, reason="the manuals do name this folder")
+def test_no_file_names_the_folder_it_lies_in() -> None:
+    naming = [path for path in written_files(PROJECT_ROOT) if f"{PROJECT_ROOT}/" in path.read_text(encoding="utf-8")]
+    assert naming == []
+
+
+@pytest.mark.parametrize("line", ["see /root/notes.md", 'path = "/home/ann/models/"', "(/Users/ann/animebooth/app)"])
 def test_such_a_folder_would_be_found(line: str) -> None:
     assert machine_paths(line) == [line]
 
