@@ -164,6 +164,10 @@ class Engine:
                 self._warm(runtime, style)
         except ModelError as failure:
             runtime.failure = failure
+        except Exception as error:
+            # A network that loads and then cannot run: no request would fare better than the warm-up.
+            _log.exception("The warm-up failed.")
+            runtime.failure = ModelError(f"The warm-up failed: {type(error).__name__}.")
         finally:
             runtime.settled.set()
 

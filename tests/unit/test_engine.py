@@ -10,7 +10,7 @@ import pytest
 from app.config import SettingError, Settings
 from app.deadline import Deadline
 from app.engine import Engine
-from app.errors import DeadlineExceeded, InvalidOption, ModelError, NotReady, NoUsableStyle, StyleUnavailable
+from app.errors import DeadlineExceeded, InvalidOption, ModelError, ModelError, NotReady, NoUsableStyle, StyleUnavailable
 from app.inference.registry import Style
 from app.options import ConvertOptions
 from tests.unit.stubs import FixedDetector, Negative, Workshop, parts, photo, png, started
@@ -93,6 +93,17 @@ def test_a_reason_that_all_styles_share_is_told_once() -> None:
     with pytest.raises(NoUsableStyle) as failed:
         Engine(parts(open_style=lacking)).start()
     assert failed.value.reason == "This ONNX Runtime has no provider tpu."
+
+
+def test_a_network_that_loads_but_cannot_run_fails_the_start() -> None:
+    class Broken(Negative):
+        def run(self, tensor: object) -> object:  # type: ignore[override]
+            raise RuntimeError("no memory")
+
+    engine = Engine(parts(Workshop(sessions={"hayao": Broken()})))
+    with pytest.raises(ModelError, match="The warm-up failed: RuntimeError"):
+        engine.start()
+    assert engine.status().state == "failed"
 
 
 def test_other_styles_are_built_on_first_use_and_once_however_many_ask() -> None:
