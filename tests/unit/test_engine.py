@@ -10,7 +10,7 @@ import pytest
 from app.config import SettingError, Settings
 from app.deadline import Deadline
 from app.engine import Engine
-from app.errors import DeadlineExceeded, InvalidOption, ModelError, ModelError, NotReady, NoUsableStyle, StyleUnavailable
+from app.errors import DeadlineExceeded, InvalidOption, ModelError, NotReady, NoUsableStyle, StyleUnavailable
 from app.inference.registry import Style
 from app.options import ConvertOptions
 from tests.unit.stubs import FixedDetector, Negative, Workshop, parts, photo, png, started
