@@ -78,6 +78,26 @@ def normalised(path: Path) -> Path:
     return save(path, [node("InstanceNormalization", ("input", "scale", "bias"))], weights=weights)
 
 
+def levelled(path: Path, *, share: float = 0.5) -> Path:
+    """``share`` of the answer is the mean of the whole picture, by an operator that may as well run over channels."""
+    steps = [
+        node("ReduceMean", output="mean", axes=[2, 3], keepdims=1),
+        node("Mul", ("mean", "share"), "some"),
+        node("Add", ("some", "input")),
+    ]
+    return save(path, steps, weights=[constant("share", share)])
+
+
+def pooled_for_nothing(path: Path) -> Path:
+    """Pools over the whole picture, and then makes nothing of it."""
+    steps = [
+        node("GlobalAveragePool", output="mean"),
+        node("Mul", ("mean", "nothing"), "none"),
+        node("Add", ("none", "input")),
+    ]
+    return save(path, steps, weights=[constant("nothing", 0.0)])
+
+
 def channel_mean(path: Path) -> Path:
     """A mean that runs over the channels alone, which is no look at the whole picture; half of it is the picture."""
     steps = [

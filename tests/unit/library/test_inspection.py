@@ -160,6 +160,23 @@ class TestReach:
         assert "1 InstanceNormalization" in why(needs, "local")
         assert "px away and further changed its answer by" in why(needs, "local")
 
+    def test_a_look_at_the_whole_that_no_operator_gives_away_shows_by_perturbation(self, tmp_path: Path) -> None:
+        needs = inspect(networks.levelled(tmp_path / "a.onnx"))
+        assert not needs.local
+        assert why(needs, "local").startswith("noise 448 px away and further changed its answer by")
+
+    def test_an_operator_over_the_whole_is_believed_where_no_perturbation_shows_it(self, tmp_path: Path) -> None:
+        """What it takes from the whole may be little for noise, and much for photos."""
+        needs = inspect(networks.pooled_for_nothing(tmp_path / "a.onnx"))
+        assert not needs.local
+        assert why(needs, "local") == "the graph has 1 GlobalAveragePool; though noise 448 px away changed nothing"
+
+    def test_the_halo_counts_from_the_worst_pixel_of_a_stride(self, tmp_path: Path) -> None:
+        """A cell of 16 px looks 15 px far from its edge, and not at all over it."""
+        needs = inspect(networks.strided(tmp_path / "a.onnx", 16))
+        assert (needs.local, needs.halo) == (True, 16)
+        assert "further than 15 px away" in why(needs, "local")
+
     def test_a_mean_over_the_channels_alone_is_local(self, tmp_path: Path) -> None:
         assert inspect(networks.channel_mean(tmp_path / "a.onnx")).local
 

@@ -64,6 +64,19 @@ def test_a_last_activation_decides_the_output_range() -> None:
     assert ranges.findings[1].why == "it ends in Sigmoid"
 
 
+def test_answers_that_leave_a_range_speak_against_it() -> None:
+    """More contrast and dark lines: at [0, 1] the coarse picture fits better, but its lines would be below black."""
+
+    def inked(picture: Tensor) -> Tensor:
+        lines = np.zeros_like(picture)
+        lines[:, ::8] = 0.8
+        return np.clip(np.sin(np.pi / 2 * picture) - lines, -1, 1).astype(np.float32)
+
+    dark = [(photo * 0.6).astype(np.uint8) for photo in photos()]
+    ranges = find_ranges(inked, dark, activation=None)
+    assert (ranges.input, ranges.output) == (SIGNED, SIGNED)
+
+
 def test_a_network_that_fits_every_range_alike_is_called_close_and_takes_the_usual_one() -> None:
     ranges = find_ranges(lambda picture: picture, photos(), activation=None)
     assert (ranges.input, ranges.output) == (SIGNED, SIGNED)
