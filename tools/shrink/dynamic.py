@@ -13,7 +13,7 @@ import onnx
 from onnx import ModelProto
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
-from tools.shrink.graph import copy_of, outer_weighted_nodes
+from tools.shrink.graph import copy_of, outer_nodes
 from tools.shrink.reader import quiet
 
 OPERATORS: Final = ("Conv", "Gemm", "MatMul")
@@ -31,7 +31,7 @@ def write_dynamic(model: ModelProto, path: Path) -> None:
                 op_types_to_quantize=list(OPERATORS),
                 # ConvInteger takes no other weights (onnxruntime#15888), and one zero point for all channels.
                 weight_type=QuantType.QUInt8,
-                nodes_to_exclude=sorted(outer_weighted_nodes(model)),
+                nodes_to_exclude=sorted(outer_nodes(model)),
             )
     finally:
         source.unlink(missing_ok=True)

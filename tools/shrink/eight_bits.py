@@ -15,11 +15,8 @@ from tools.judge.bars import Bar
 from tools.shrink.int8 import Int8Options, Quantizer
 from tools.shrink.panel import Panel
 from tools.shrink.reader import Reader
+from tools.shrink.results import Refused
 from tools.shrink.search import Budget, OutOfTime, Point, Search, State
-
-
-class OutOfSeconds(Exception):
-    """The search ran out of its time; it goes on from there when asked again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +37,18 @@ class EightBits:
     def write(self, model: ModelProto, path: Path) -> str:
         """Write ``model`` in 8 bit to ``path``, with as few nodes in FP32 as meet the bars; a note on how many.
 
-        Nodes must have names. Raises OutOfSeconds.
+        Nodes must have names. Raises Refused where the time is over, or nothing may be in 8 bit.
         """
         reader = Reader(self.panel.card.input_name, self.tensors)
         quantizer = Quantizer(model, self.options, self.keep / "ranges.json", reader)
+        if not quantizer.nodes:
+            raise Refused("it has nothing between the first and the last layer that could be in 8 bit")
         self.keep.mkdir(parents=True, exist_ok=True)
         # Calibrates, where that has not been done.
         quantizer.write(path, ())
         fp32 = self._search(quantizer)
+        if len(fp32) == len(quantizer.nodes):
+            raise Refused("the bars are met only with no node in 8 bit")
         quantizer.write(path, fp32)
         return f"{len(fp32)} of {len(quantizer.nodes)} nodes stay FP32"
 
@@ -70,6 +71,6 @@ class EightBits:
                 done = (
                     f"{len(search.state.damage)} of {len(quantizer.nodes)} nodes and {len(search.state.curve)} networks"
                 )
-                raise OutOfSeconds(
+                raise Refused(
                     f"the search is not done after {self.seconds:g} s ({done} measured): run it again to go on"
                 ) from error

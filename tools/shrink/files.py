@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import onnx
-from onnx import ModelProto
+from onnx import ModelProto, TensorProto
 
 from tools.command import ToolError, check_file
+
+_QUANTIZED = frozenset({"ConvInteger", "DequantizeLinear", "MatMulInteger", "QLinearConv", "QLinearMatMul"})
 
 
 def read_model(path: Path) -> ModelProto:
@@ -19,6 +21,15 @@ def read_model(path: Path) -> ModelProto:
     # Protobuf's error for broken bytes has no name in onnx, and protobuf is no package we ask for.
     except Exception as error:
         raise ToolError(f"{path} is no whole ONNX network: {_first_line(error)}.") from error
+    return model
+
+
+def read_full_precision(path: Path) -> ModelProto:
+    """The graph in ``path``. Raises ToolError, too, where it has been made smaller before."""
+    model = read_model(path)
+    quantized = any(node.op_type in _QUANTIZED for node in model.graph.node)
+    if quantized or any(weights.data_type == TensorProto.FLOAT16 for weights in model.graph.initializer):
+        raise ToolError(f"{path} is in {'INT8' if quantized else 'FP16'} already: start from the FP32 network.")
     return model
 
 

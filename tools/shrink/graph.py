@@ -5,7 +5,7 @@ Pure: models come in as onnx.ModelProto and are left as they are; functions that
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from onnx import GraphProto, ModelProto, NodeProto
@@ -80,6 +80,27 @@ def without_notes(model: ModelProto) -> ModelProto:
     return bare
 
 
+def opset(model: ModelProto) -> int:
+    """Version of the standard operators."""
+    return max((item.version for item in model.opset_import if item.domain in ("", "ai.onnx")), default=1)
+
+
+def without_empty_inputs(model: ModelProto) -> ModelProto:
+    """A copy whose Resize nodes say "no scales" by a missing input, not by an empty tensor.
+
+    Both mean the same from opset 13 on, but once a Cast stands before the tensor, that it is empty shows in a run only.
+    Exporters let the region of interest and the scales share one empty tensor.
+    """
+    clear = copy_of(model)
+    empty = {item.name for item in clear.graph.initializer if 0 in item.dims}
+    for node in clear.graph.node:
+        if node.op_type == "Resize":
+            inputs = ["" if name in empty else name for name in node.input]
+            del node.input[:]
+            node.input.extend(inputs)
+    return clear
+
+
 def in_order(model: ModelProto) -> ModelProto:
     """A copy whose nodes come after those whose outputs they take, as the ONNX specification asks."""
     ordered = copy_of(model)
@@ -99,35 +120,35 @@ def in_order(model: ModelProto) -> ModelProto:
     return ordered
 
 
-def constants(graph: GraphProto) -> frozenset[str]:
-    """Names of the tensors that are the same in every run: initializers and outputs of Constant nodes."""
-    made = (name for node in graph.node if node.op_type == "Constant" for name in node.output)
-    return frozenset((*(item.name for item in graph.initializer), *made, ""))
+def fixed_tensors(graph: GraphProto) -> frozenset[str]:
+    """Names of the tensors that are the same for all pictures of a size: constants, sizes, what is made of them."""
+    fixed = {item.name for item in graph.initializer} | {""}
+    for node in graph.node:
+        if node.op_type in ("Shape", "Size") or fixed.issuperset(node.input):
+            fixed.update(node.output)
+    return frozenset(fixed)
 
 
-def weighted_nodes(model: ModelProto) -> list[NodeProto]:
-    """Nodes of WEIGHTED operators, in the order of the graph."""
-    return [node for node in model.graph.node if node.op_type in WEIGHTED]
+def outer_nodes(model: ModelProto) -> frozenset[str]:
+    """Names of the first and the last nodes: those with no node with weights before them, or none after, on any path.
+
+    The first and the last layers with weights are among them, and what joins them to the picture and the answer.
+    """
+    graph = model.graph
+    inner = _reached(graph.node) & _reached(reversed(graph.node), backwards=True)
+    return frozenset(node.name for node in graph.node if node.name not in inner)
 
 
-def outer_weighted_nodes(model: ModelProto) -> frozenset[str]:
-    """Names of the first and the last nodes with weights: none before, or none after them, on any path."""
-    weighted = weighted_nodes(model)
-    behind = _reached(model.graph.node, weighted)
-    ahead = _reached(reversed(model.graph.node), weighted, backwards=True)
-    return frozenset(node.name for node in weighted if node.name not in behind or node.name not in ahead)
-
-
-def _reached(nodes: Iterable[NodeProto], starts: list[NodeProto], *, backwards: bool = False) -> frozenset[str]:
-    """Names of the nodes that a start leads to, not counting a start that none other leads to."""
-    names = {node.name for node in starts}
+def _reached(nodes: Iterable[NodeProto], *, backwards: bool = False) -> frozenset[str]:
+    """Names of the nodes that a node with weights leads to, or backwards, that lead to one."""
     tensors: set[str] = set()
     reached = set()
     for node in nodes:
         takes, gives = (node.output, node.input) if backwards else (node.input, node.output)
-        if not tensors.isdisjoint(takes):
+        led_to = not tensors.isdisjoint(takes)
+        if led_to:
             reached.add(node.name)
-        if node.name in names or node.name in reached:
+        if led_to or node.op_type in WEIGHTED:
             tensors.update(filter(None, gives))
     return frozenset(reached)
 
@@ -140,7 +161,7 @@ def normalizing_nodes(model: ModelProto) -> frozenset[str]:
     of 300 overflow the latter.
     """
     graph = model.graph
-    fixed = constants(graph)
+    fixed = fixed_tensors(graph)
     statistics = _statistics(graph, fixed)
     names = {node.name for node in graph.node if _is_norm(node, statistics, fixed)}
     names |= _scales_and_shifts(graph, names, fixed)
@@ -201,9 +222,3 @@ def _takers(graph: GraphProto) -> dict[str, list[str]]:
 def count_operators(model: ModelProto) -> int:
     """How many nodes do something: Constant nodes do not."""
     return sum(node.op_type != "Constant" for node in model.graph.node)
-
-
-def small_to_large(names: Iterable[str], model: ModelProto) -> Iterator[str]:
-    """``names`` in the order of the graph."""
-    wanted = frozenset(names)
-    return (node.name for node in model.graph.node if node.name in wanted)

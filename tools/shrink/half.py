@@ -14,7 +14,7 @@ import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper, shape_inference
 from onnxruntime.transformers.float16 import DEFAULT_OP_BLOCK_LIST, convert_float_to_float16
 
-from tools.shrink.graph import copy_of, in_order, normalizing_nodes, without_notes
+from tools.shrink.graph import in_order, normalizing_nodes, opset, without_empty_inputs, without_notes
 from tools.shrink.ranges import Ranges
 
 LEAST_HALVED: Final = 64
@@ -24,6 +24,9 @@ LARGEST: Final = float(np.finfo(np.float16).max)
 
 HEADROOM: Final = 4.0
 """A node whose numbers came within this factor of LARGEST stays FP32: other pictures may go further."""
+
+# Opset from which Resize may lack scales; before that, "none" is an empty tensor, which must not come out of a Cast.
+_OPTIONAL_SCALES: Final = 13
 
 
 def half_weights(model: ModelProto) -> ModelProto:
@@ -57,7 +60,7 @@ def _halve(weights: TensorProto) -> NodeProto | None:
 
 def half(model: ModelProto, kept: Collection[str]) -> ModelProto:
     """A copy that reckons in float16, with float32 in and out, but for the nodes named in ``kept``."""
-    converted = convert_float_to_float16(copy_of(model), keep_io_types=True, node_block_list=sorted(kept))
+    converted = convert_float_to_float16(without_empty_inputs(model), keep_io_types=True, node_block_list=sorted(kept))
     # It puts its casts at the end, wherever they belong.
     return without_notes(in_order(converted))
 
@@ -70,10 +73,11 @@ def kept_full(model: ModelProto, ranges: Ranges) -> frozenset[str]:
     """
     limit = LARGEST / HEADROOM
     loud = {name for name, (low, high) in ranges.items() if max(-low, high) > limit}
+    blocked = {*DEFAULT_OP_BLOCK_LIST, *(("Resize",) if opset(model) < _OPTIONAL_SCALES else ())}
     kept = {
         node.name
         for node in model.graph.node
-        if node.op_type in DEFAULT_OP_BLOCK_LIST or not loud.isdisjoint((*node.input, *node.output))
+        if node.op_type in blocked or not loud.isdisjoint((*node.input, *node.output))
     }
     return frozenset(kept | normalizing_nodes(model))
 
@@ -84,7 +88,7 @@ def rounded(model: ModelProto, kept: Collection[str]) -> ModelProto:
     What a chip that reckons in half precision draws, but for its sums within one operator and the last rounding of the
     answer. To be judged, not kept.
     """
-    twin = copy_of(shape_inference.infer_shapes(model))
+    twin = shape_inference.infer_shapes(without_empty_inputs(model))
     graph = twin.graph
     types = {info.name: info.type.tensor_type.elem_type for info in (*graph.value_info, *graph.input)}
     types |= {weights.name: weights.data_type for weights in graph.initializer}

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 from onnx import ModelProto
 from onnxruntime.quantization import CalibrationMethod, QuantFormat, QuantType, quantize_static
 
-from tools.shrink.graph import WEIGHTED, copy_of, normalizing_nodes, outer_weighted_nodes
+from tools.shrink.graph import WEIGHTED, copy_of, normalizing_nodes, outer_nodes
 from tools.shrink.reader import Reader, quiet
 
 Method: TypeAlias = Literal["min-max", "entropy", "percentile"]
@@ -48,7 +48,10 @@ FOLLOWING: Final = frozenset(
         "Unsqueeze",
     }
 )
-"""Operators that go on in 8 bit where what they take is in 8 bit, and else stay as they are."""
+"""Operators that only move numbers: they are in 8 bit where their neighbours are, and else stay as they are."""
+
+# onnxruntime turns these to 8 bit wherever they are, even between nodes that stay FP32.
+_UNASKED: Final = "Pad"
 
 PERCENTILE: Final = 99.99
 """Share of a tensor's numbers, in %, that its range holds by the percentile method: the best of those measured."""
@@ -70,7 +73,7 @@ class Int8Options:
 
 def kept_always(model: ModelProto) -> frozenset[str]:
     """Names of the nodes that never turn to 8 bit: the first and last layers, and normalisation."""
-    return outer_weighted_nodes(model) | normalizing_nodes(model)
+    return outer_nodes(model) | normalizing_nodes(model)
 
 
 def deciding_nodes(model: ModelProto) -> list[str]:
@@ -108,7 +111,7 @@ class Quantizer:
                 reduce_range=self._options.weight_bits == 7,
                 activation_type=_TYPES[self._options.activations],
                 weight_type=QuantType.QInt8,
-                nodes_to_exclude=sorted(self._kept.union(fp32)),
+                nodes_to_exclude=sorted(_with_pads(self._model, self._kept.union(fp32))),
                 calibrate_method=_METHODS[self._options.method],
                 extra_options=self._extra(),
                 calibration_cache_path=self._ranges,
@@ -122,3 +125,17 @@ class Quantizer:
             "WeightSymmetric": True,
             "ActivationSymmetric": self._options.activations == "int8",
         }
+
+
+def _with_pads(model: ModelProto, fp32: Collection[str]) -> frozenset[str]:
+    """``fp32`` and the names of the Pad nodes that lead, over nodes which only move numbers, to none in 8 bit."""
+    leads: dict[str, bool] = {}
+    pads = set()
+    for node in reversed(model.graph.node):
+        after = any(leads.get(name, False) for name in node.output)
+        eight = node.op_type in DECIDING and node.name not in fp32
+        for name in node.input:
+            leads[name] = leads.get(name, False) or eight or (after and node.op_type in FOLLOWING)
+        if node.op_type == _UNASKED and not after:
+            pads.add(node.name)
+    return frozenset(pads.union(fp32))

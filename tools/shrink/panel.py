@@ -74,10 +74,12 @@ class Panel:
         return Verdict(mean, worst, judge(bars, mean, worst), tuple(broken))
 
     def error(self, path: Path, photos: int) -> float:
-        """Mean square of the difference on the first ``photos`` photos, in levels²."""
-        return fmean(
-            _square(self._wanted[photo.name], drawn) for photo, drawn in self._paint(path, self.photos[:photos])
-        )
+        """Mean square of the difference, in levels², on the first ``photos`` photos and the made gradients.
+
+        Photos alone would hide what a node does to a clear sky.
+        """
+        pictures = [*self.photos[:photos], *self._pictures[len(self.photos) :]]
+        return fmean(_square(self._wanted[photo.name], drawn) for photo, drawn in self._paint(path, pictures))
 
     def time_ratios(self, paths: Sequence[Path], rounds: int) -> list[float]:
         """How long each file takes for what takes the reference one, run in turn on the first photo's tensor."""

@@ -22,7 +22,7 @@ HEAD: Final = (
     "| file | bytes | size / FP32 | SSIM | PSNR, dB | banding | time / FP32 | |",
     "|---|---|---|---|---|---|---|---|",
 )
-CURVE_HEAD: Final = ("| nodes in FP32 | SSIM | banding | time / FP32 | bars |", "|---|---|---|---|---|")
+CURVE_HEAD: Final = ("| nodes in FP32 | SSIM | banding | time / FP32 | bars missed |", "|---|---|---|---|---|")
 
 USUALLY: Final = 100
 """Photos that calibration should have at the least."""
@@ -88,8 +88,7 @@ def _result_line(result: Result, reference: int) -> str:
 
 
 def _curve_line(point: Point) -> str:
-    met = "met" if point.passed else "missed"
-    return f"| {point.fp32} | {point.ssim:.4f} | {point.banding:.2f} | {point.time:.2f} | {met} |"
+    return f"| {point.fp32} | {point.ssim:.4f} | {point.banding:.2f} | {point.time:.2f} | {point.missed or 'none'} |"
 
 
 def as_json(circumstances: Circumstances, reference: Path, outcome: Outcome, curve: Mapping[int, Point]) -> str:

@@ -9,6 +9,11 @@ from typing import Final
 from app.inference.processor import processor_kind
 from tools.shrink.panel import Verdict
 
+
+class Refused(Exception):
+    """A file is not made. ``str(error)`` says why, to follow its name."""
+
+
 _QUICK_IS_THE_POINT: Final = ("int8", "dynamic")
 
 

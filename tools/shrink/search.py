@@ -21,8 +21,8 @@ from tools.judge.bars import Bar
 from tools.shrink.int8 import Quantizer
 from tools.shrink.panel import Panel
 
-DAMAGE_PHOTOS: Final = 3
-"""Photos for a node's damage: the order of nodes is all that is asked of it."""
+DAMAGE_PHOTOS: Final = 2
+"""Photos for a node's damage, besides the made gradients: the order of nodes is all that is asked of it."""
 
 ROUNDS: Final = 5
 """Timed runs of each network on the curve."""
@@ -38,14 +38,20 @@ class OutOfTime(Exception):
 class Point:
     """One network on the trade curve: ``fp32`` of the nodes that might be 8 bit are not.
 
-    ssim: mean of the photos. banding: worst of all pictures, in levels. time: for what takes FP32 one.
+    ssim: mean of the photos. banding: worst of all pictures, in levels. time: for what takes FP32 one. missed: the bars
+    it misses, for people.
     """
 
     fp32: int
     ssim: float
     banding: float
     time: float
-    passed: bool
+    missed: str
+
+    @property
+    def passed(self) -> bool:
+        """Whether all bars are met."""
+        return not self.missed
 
 
 @dataclass
@@ -145,7 +151,7 @@ class Search:
             verdict = self._panel.judge(self._trial, self._bars)
             (ratio,) = self._panel.time_ratios([self._trial], ROUNDS)
             ssim, banding = verdict.mean["ssim"], verdict.worst["banding"]
-            self.state.curve[count] = Point(count, ssim, banding, ratio, verdict.passed)
+            self.state.curve[count] = Point(count, ssim, banding, ratio, verdict.faults)
             self.state.save(self._state_file)
         self._tell(self.state.curve[count])
         return self.state.curve[count]

@@ -16,7 +16,6 @@ from onnx import ModelProto
 from app.inference.card import ModelCard
 from app.inference.session import OrtSession
 from app.types import Tensor
-from tools.command import ToolError
 from tools.shrink.graph import copy_of, without_notes
 
 SAME: Final = 1e-5
@@ -24,12 +23,12 @@ SAME: Final = 1e-5
 
 
 def simplified(model: ModelProto) -> ModelProto:
-    """A copy with fewer nodes and no notes. Raises ValueError where onnxsim cannot do it, ToolError without onnxsim."""
+    """A copy with fewer nodes and no notes. Raises ValueError where onnxsim cannot do it, or is not there."""
     try:
         # Here, so that all else works where it is not installed; and it takes two seconds to load.
         import onnxsim
     except ModuleNotFoundError as error:
-        raise ToolError("onnxsim is not installed: pip install -r requirements-tools.txt") from error
+        raise ValueError("onnxsim is not installed (pip install -r requirements-tools.txt)") from error
     try:
         smaller, _ = onnxsim.simplify(copy_of(model))
     # It is a program of its own behind a thin wall: it raises whatever its parts raise.

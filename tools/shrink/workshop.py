@@ -9,16 +9,17 @@ from typing import Final
 
 from onnx import ModelProto
 
+from app.errors import ModelError
 from tools.judge.bars import BAR_SETS, Bar
 from tools.shrink.dynamic import write_dynamic
-from tools.shrink.eight_bits import EightBits, OutOfSeconds
-from tools.shrink.files import read_model, write_model
+from tools.shrink.eight_bits import EightBits
+from tools.shrink.files import read_full_precision, write_model
 from tools.shrink.graph import count_operators, with_names
 from tools.shrink.half import half, half_weights, kept_full, rounded
 from tools.shrink.ort_format import write_ort
 from tools.shrink.panel import Panel, Verdict
 from tools.shrink.ranges import tensor_ranges
-from tools.shrink.results import Outcome, Result
+from tools.shrink.results import Outcome, Refused, Result
 from tools.shrink.simplify import SAME, largest_difference, simplified
 
 SUFFIXES: Final[Mapping[str, str]] = {
@@ -41,10 +42,6 @@ COMPARED_ONLY: Final = frozenset({"dynamic"})
 _RANGE_PHOTOS: Final = 2
 
 
-class Refused(Exception):
-    """A file is not made. ``str(error)`` says why, to follow its name."""
-
-
 class Workshop:
     """panel: holds the FP32 file, and judges. eight_bits: makes INT8. stem: what names of files begin with.
 
@@ -60,12 +57,14 @@ class Workshop:
         int8_bars: Sequence[Bar],
         rounds: int,
         tell: Callable[[str], None],
+        simplify: Callable[[ModelProto], ModelProto] = simplified,
     ) -> None:
         self._panel = panel
         self._eight_bits = eight_bits
         self._stem = stem
         self._rounds = rounds
         self._tell = tell
+        self._simplify = simplify
         self._bars = dict.fromkeys(("simplified", "ort", "ort-here"), BAR_SETS["equal"])
         self._bars |= dict.fromkeys(("fp16-weights", "fp16"), BAR_SETS["fp16"])
         self._bars |= {kind: tuple(int8_bars) for kind in ("int8", "int8-ort", "dynamic")}
@@ -75,7 +74,9 @@ class Workshop:
         outcome = Outcome()
         folder.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=folder, prefix=".part-") as part:
-            bench = _Bench(Path(part), self._stem, self._panel, self._eight_bits)
+            bench = _Bench(Path(part), self._stem, self._panel, self._eight_bits, self._simplify)
+            if bench.why_not_simplified:
+                self._tell(f"not simplified: {bench.why_not_simplified}")
             made = self._make_all(bench, [kind for kind in SUFFIXES if kind in kinds], outcome)
             times = self._panel.time_ratios([bench.path(kind) for kind in made], self._rounds) if made else []
             for (kind, (verdict, note)), ratio in zip(made.items(), times, strict=True):
@@ -91,8 +92,10 @@ class Workshop:
             try:
                 note = bench.make(kind, self._bars[kind])
                 made[kind] = (self._judged(kind, bench.path(kind)), note)
-            except Refused as error:
-                outcome.refused[name] = str(error)
+            except (Refused, ModelError) as error:
+                outcome.refused[name] = str(error).rstrip(".")
+                # Nothing else must be made of it.
+                bench.path(kind).unlink(missing_ok=True)
         return made
 
     def _judged(self, kind: str, path: Path) -> Verdict:
@@ -105,14 +108,21 @@ class Workshop:
 class _Bench:
     """Where files are while they are made. Each maker returns a note for people, or raises Refused."""
 
-    def __init__(self, folder: Path, stem: str, panel: Panel, eight_bits: EightBits) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        stem: str,
+        panel: Panel,
+        eight_bits: EightBits,
+        simplify: Callable[[ModelProto], ModelProto],
+    ) -> None:
         self._folder = folder
         self._stem = stem
         self._panel = panel
         self._eight_bits = eight_bits
-        self._original = read_model(panel.reference)
-        self._why_not_simplified = ""
-        self._base = with_names(self._simplify())
+        self._original = read_full_precision(panel.reference)
+        self.why_not_simplified = ""
+        self._base = with_names(self._simplify(simplify))
         self._base_path = folder / "base.onnx"
         write_model(self._base, self._base_path)
 
@@ -134,26 +144,26 @@ class _Bench:
         }
         return makers[kind](self.path(kind))
 
-    def _simplify(self) -> ModelProto:
+    def _simplify(self, simplify: Callable[[ModelProto], ModelProto]) -> ModelProto:
         """The simplified network where it is proved the same, else the original."""
         trial = self._folder / "trial.onnx"
         try:
-            smaller = simplified(self._original)
+            smaller = simplify(self._original)
             write_model(smaller, trial)
         except ValueError as error:
-            self._why_not_simplified = str(error)
+            self.why_not_simplified = str(error)
             return self._original
         panel = self._panel
         gap = largest_difference(panel.reference, trial, panel.card, panel.proofs, panel.threads)
         # Written so that NaN fails.
         if not gap <= SAME:
-            self._why_not_simplified = f"the answers differ by {gap:.1e}, and at most {SAME:.0e} is allowed"
+            self.why_not_simplified = f"the answers differ by {gap:.1e}, and at most {SAME:.0e} is allowed"
             return self._original
         return smaller
 
     def _simplified(self, path: Path) -> str:
-        if self._why_not_simplified:
-            raise Refused(f"{self._why_not_simplified}; the original is kept for everything else")
+        if self.why_not_simplified:
+            raise Refused(f"{self.why_not_simplified}; the original is kept for everything else")
         write_model(self._base, path)
         return f"{count_operators(self._original)} nodes, now {count_operators(self._base)}"
 
@@ -170,14 +180,11 @@ class _Bench:
         if not verdict.passed:
             raise Refused(f"where numbers really have half precision it loses too much: {verdict.faults}")
         write_model(half(self._base, kept), path)
-        return f"{len(kept)} of {count_operators(self._base)} nodes stay FP32" if kept else ""
+        stay = f"; {len(kept)} of {count_operators(self._base)} nodes stay FP32" if kept else ""
+        return f"for chips that reckon in half precision{stay}"
 
     def _int8(self, path: Path) -> str:
-        try:
-            return self._eight_bits.write(self._base, path)
-        except OutOfSeconds as error:
-            path.unlink(missing_ok=True)
-            raise Refused(str(error)) from error
+        return self._eight_bits.write(self._base, path)
 
     def _dynamic(self, path: Path) -> str:
         write_dynamic(self._base, path)
