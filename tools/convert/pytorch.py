@@ -10,6 +10,7 @@ from torch import nn
 from tools.checkpoints import load_network, read_checkpoint
 from tools.command import ToolError, whole_file
 from tools.convert.failure import CheckFailed
+from tools.convert.words import agreement_line
 from tools.export import Form, export
 from tools.export_check import LARGEST_ERROR, Agreement, compare, first_difference
 from tools.networks.families import FAMILIES, Family
@@ -53,10 +54,8 @@ def _prove(network: nn.Module, part: Path, form: Form, tell: Callable[[str], Non
     tell(f"against PyTorch, largest difference (at most {LARGEST_ERROR:g}):")
     failed: list[Agreement] = []
     for agreement in compare(network, part, form):
-        size = f"{agreement.width} x {agreement.height}"
-        tell(
-            f"  {size:>9}  {agreement.pictures} pictures  {agreement.error:.1e}{'' if agreement.good else '  TOO MUCH'}"
-        )
+        line = agreement_line(agreement.width, agreement.height, agreement.pictures, agreement.error)
+        tell(line if agreement.good else f"{line}  too much")
         failed += [] if agreement.good else [agreement]
     if failed:
         raise CheckFailed(_where(network, part, failed[0]))

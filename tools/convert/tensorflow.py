@@ -20,6 +20,7 @@ from tools.convert.environment import ISOLATED, Run, run_quietly, tensorflow_pyt
 from tools.convert.epsilons import EPSILON, restore_epsilons
 from tools.convert.failure import CheckFailed
 from tools.convert.kinds import kind_of
+from tools.convert.words import agreement_line
 from tools.probes import as_tensor, flat, probes
 
 # After session_options, whose module keeps ONNX Runtime from reporting home.
@@ -27,8 +28,8 @@ import onnxruntime as ort  # isort: skip
 
 WORKER: Final = Path(__file__).with_name("worker.py")
 
-LARGEST_ERROR: Final = 1e-3
-"""Of values in [-1, 1]. Each side adds up its means in float32 in its own order, over the whole picture."""
+LARGEST_ERROR: Final = 1 / 255
+"""Of values in [-1, 1]: half of one of 255 steps. Each side adds up whole pictures in float32, in its own order."""
 
 SIZES: Final = ((256, 256), (200, 104))
 """Width and height where the sides are free; multiples of 8."""
@@ -123,12 +124,12 @@ def _prove(job: _Jobs, part: Path, tell: Tell) -> None:
     batches = _batches(sides_of(onnx.load(part)))
     answers = job.answers(batches)
     session = _session(part)
-    tell(f"against TensorFlow, largest difference (at most {LARGEST_ERROR:g}):")
+    tell(f"against TensorFlow, largest difference (at most {LARGEST_ERROR:.4f}):")
     gaps = [
         float(np.abs(_run_onnx(session, batch) - answer).max()) for batch, answer in zip(batches, answers, strict=True)
     ]
     for batch, gap in zip(batches, gaps, strict=True):
-        tell(f"  {batch.shape[2]} x {batch.shape[1]}  {len(batch)} pictures  {gap:.1e}")
+        tell(agreement_line(batch.shape[2], batch.shape[1], len(batch), gap))
     # Written so that NaN fails.
     if not all(gap <= LARGEST_ERROR for gap in gaps):
         raise CheckFailed(f"ONNX Runtime differs from TensorFlow by {max(gaps):.1e}.")
