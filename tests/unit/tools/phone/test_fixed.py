@@ -7,10 +7,10 @@ import pytest
 
 onnx = pytest.importorskip("onnx", reason="the workshop's packages are not installed")
 
-from tests.unit.tools.phone.cards import MODELS, card  # noqa: E402
-from tests.unit.tools.phone.networks import noise, run  # noqa: E402
-from tools.command import ToolError  # noqa: E402
-from tools.phone.fixed import STANDARD_DOMAINS, fixed_network, read_network, tensor_shape  # noqa: E402
+from tests.unit.tools.phone.cards import MODELS, card
+from tests.unit.tools.phone.networks import noise, run
+from tools.command import ToolError
+from tools.phone.fixed import STANDARD_DOMAINS, fixed_network, read_network, tensor_shape
 
 
 def port_shape(port) -> list[int]:

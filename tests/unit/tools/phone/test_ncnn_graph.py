@@ -7,11 +7,11 @@ import pytest
 
 onnx = pytest.importorskip("onnx", reason="the workshop's packages are not installed")
 
-from onnx import helper  # noqa: E402
+from onnx import helper
 
-from tests.unit.tools.phone.cards import card  # noqa: E402
-from tests.unit.tools.phone.networks import network, noise, run  # noqa: E402
-from tools.phone.ncnn_graph import ncnn_network  # noqa: E402
+from tests.unit.tools.phone.cards import card
+from tests.unit.tools.phone.networks import network, noise, run
+from tools.phone.ncnn_graph import ncnn_network
 
 SIZE = (8, 6)
 

@@ -12,14 +12,14 @@ pytest.importorskip("ncnn", reason="ncnn is not installed")
 if pytest.importorskip("importlib.util").find_spec("pnnx") is None:
     pytest.skip("pnnx is not installed", allow_module_level=True)
 
-from onnx import helper  # noqa: E402
+from onnx import helper
 
-from tests.unit.tools.phone.cards import MODELS, card  # noqa: E402
-from tests.unit.tools.phone.networks import little_network, network, noise, run  # noqa: E402
-from tools.phone.fixed import fixed_network, read_network  # noqa: E402
-from tools.phone.ncnn_files import converted  # noqa: E402
-from tools.phone.ncnn_session import NcnnSession, check_in_own_process  # noqa: E402
-from tools.phone.parts import LeftOut  # noqa: E402
+from tests.unit.tools.phone.cards import MODELS, card
+from tests.unit.tools.phone.networks import little_network, network, noise, run
+from tools.phone.fixed import fixed_network, read_network
+from tools.phone.ncnn_files import converted
+from tools.phone.ncnn_session import NcnnSession, check_in_own_process
+from tools.phone.parts import LeftOut
 
 
 @pytest.mark.parametrize(("half", "tolerance"), [(False, 1e-4), (True, 5e-3)])

@@ -12,10 +12,10 @@ import pytest
 
 onnx = pytest.importorskip("onnx", reason="the workshop's packages are not installed")
 
-from app.config import PROJECT_ROOT  # noqa: E402
-from tests.unit.tools.phone.networks import little_network, noise, run  # noqa: E402
-from tools.phone.openvino_files import OpenVinoSession, write_openvino  # noqa: E402
-from tools.phone.parts import LeftOut  # noqa: E402
+from app.config import PROJECT_ROOT
+from tests.unit.tools.phone.networks import little_network, noise, run
+from tools.phone.openvino_files import OpenVinoSession, write_openvino
+from tools.phone.parts import LeftOut
 
 # Looked for and not imported: OpenVINO reports imports that do not go by tools.phone.openvino_files.
 if find_spec("openvino") is None:
