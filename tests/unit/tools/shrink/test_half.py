@@ -121,6 +121,15 @@ def test_the_twin_rounds_every_number_between_half_nodes(card: ModelCard, work: 
     assert len(casts) == 2 * (8 + 8)
 
 
+def test_what_a_half_node_hands_to_a_full_one_is_rounded_too() -> None:
+    model = residual_network()
+    twin = rounded(model, {node.name for node in model.graph.node} - {"one"})
+    narrowed = {
+        node.input[0] for node in twin.graph.node if node.op_type == "Cast" and node.output[0].endswith("_narrow")
+    }
+    assert narrowed == {"ra", "one.weight", "one.bias", "b"}
+
+
 def test_with_every_node_kept_the_twin_is_the_network(card: ModelCard, work: Path) -> None:
     model = residual_network()
     twin = rounded(model, {node.name for node in model.graph.node})
