@@ -27,7 +27,7 @@ from tools.phone.trial import Trial, fixed_card, try_models
 from tools.pictures import DEFAULT_FOLDERS, find_photos, load_photos
 from tools.shrink.panel import feeds
 
-CALIBRATION_PHOTOS: Final = 24
+CALIBRATION_PHOTOS: Final = 16
 TRIAL_PHOTOS: Final = 3
 
 LEAST_LOADED: Final = 256

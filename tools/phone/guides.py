@@ -10,6 +10,7 @@ from typing import Any, Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from app.inference.card import ModelCard
+from tools.measures.scores import MEASURES
 from tools.phone.manifest import Bundle, from_network, to_network
 from tools.phone.parts import PhoneModel
 from tools.phone.sizes import size_name
@@ -91,7 +92,7 @@ def _one_level(card: ModelCard) -> float:
 def table(trials: Sequence[Trial]) -> str:
     """Markdown: every model at every size, its size on disk, what it is off by, and its times."""
     counts = sorted(trials[0].milliseconds) if trials else []
-    titles = ["File", "Engine", "Size", "MB", "mean error", "largest", "SSIM"]
+    titles = ["File", "Engine", "Size", "MB", "mean error", "largest", "SSIM", "banding"]
     titles += [f"ms, {count} thread{'s' if count > 1 else ''}" for count in counts]
     rows = [titles, ["---"] * 3 + ["---:"] * (len(titles) - 3), *(_row(trial, counts) for trial in trials)]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
@@ -101,9 +102,12 @@ def _row(trial: Trial, counts: list[int]) -> list[str]:
     model = trial.model
     name = f"`{model.format}/{model.files[0].name}`"
     size = size_name(trial.size)
-    errors = f"{trial.mean['mean_error']:.2f}", f"{trial.worst['max_error']:.0f}", f"{trial.mean['ssim']:.4f}"
+    errors = [MEASURES[key].shown(getattr(trial, pool)[key]) for key, pool in _SHOWN]
     times = [f"{trial.milliseconds[count]:.0f}" for count in counts]
     return [name, _ENGINES[model.engine], size, f"{model.bytes / 1e6:.2f}", *errors, *times]
 
+
+_SHOWN: Final = (("mean_error", "mean"), ("max_error", "worst"), ("ssim", "mean"), ("banding", "worst"))
+"""Measures in the table, each of the mean of the photos or of the worst of all pictures."""
 
 _ENGINES: Final = {"onnxruntime": "ONNX Runtime", "ncnn": "ncnn", "openvino": "OpenVINO"}

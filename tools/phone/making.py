@@ -17,10 +17,10 @@ from app.types import Session, Tensor
 from tools.phone.fixed import fixed_network, read_network
 from tools.phone.ncnn_files import converted, read_layers
 from tools.phone.ncnn_int8 import input_scales, quantized
-from tools.phone.ncnn_session import NcnnSession, check_in_own_process
+from tools.phone.ncnn_session import NcnnSession, check_in_own_process, ncnn
 from tools.phone.openvino_files import OpenVinoSession, write_openvino
 from tools.phone.ort_format import write_ort_files
-from tools.phone.parts import PhoneModel, optional_module
+from tools.phone.parts import PhoneModel
 from tools.phone.sizes import Size, size_name
 
 AS_GIVEN: Final = "as given"
@@ -127,7 +127,7 @@ def ncnn_models(
     photos: gives tensors (1, 3, H, W) of the first of ``sizes``, on which the 8 bit are calibrated. Where several sizes
     give the same files, as for networks that only slide over the picture, there is one pair for all. Raises LeftOut.
     """
-    optional_module("ncnn")
+    ncnn()
     files: dict[Size | None, _NcnnFiles] = {}
     scales = None
     for size in sizes:

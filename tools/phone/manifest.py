@@ -146,6 +146,7 @@ def _measured(trial: Trial) -> dict[str, Any]:
         "mean_error": round(trial.mean["mean_error"], 3),
         "max_error": round(trial.worst["max_error"]),
         "ssim": round(trial.mean["ssim"], 4),
+        "banding": round(trial.worst["banding"], 2),
         "milliseconds": {str(count): round(taken, 1) for count, taken in trial.milliseconds.items()},
     }
 

@@ -18,7 +18,8 @@ from app.inference.card import ModelCard
 from tools.phone.fixed import STANDARD_DOMAINS
 from tools.phone.ncnn_graph import ncnn_network
 from tools.phone.ncnn_param import Layer, parse_param
-from tools.phone.parts import LeftOut, optional_module
+from tools.phone.ncnn_session import ncnn
+from tools.phone.parts import LeftOut
 from tools.phone.sizes import Size
 
 PNNX_SECONDS: Final = 300
@@ -67,7 +68,7 @@ def _run_pnnx(source: Path, size: Size, *, half: bool) -> None:
 def _check(param: Path, weights: Path) -> None:
     if not (param.is_file() and weights.is_file()):
         raise LeftOut("pnnx did not convert the network.")
-    known = optional_module("ncnn").layer_to_index
+    known = ncnn().layer_to_index
     # pnnx writes its own names of what it cannot say in ncnn's.
     unknown = sorted({layer.type for layer in read_layers(param) if known(layer.type) < 0})
     if unknown:

@@ -12,6 +12,7 @@ from app.imaging.sizing import resize
 from app.types import RgbImage
 from tools.measures.made import made_pictures
 from tools.phone.sizes import Size
+from tools.phone.trial import TrialPictures
 
 SQUARE: Final = 32
 """Side of the color chart's squares in px: larger than what a network smooths over, so that a shift shows."""
@@ -36,6 +37,6 @@ def color_chart(size: Size) -> RgbImage:
     return np.stack(planes, axis=-1).astype(np.uint8)
 
 
-def trial_pictures(photos: Iterable[RgbImage], size: Size) -> list[RgbImage]:
+def trial_pictures(photos: Iterable[RgbImage], size: Size) -> TrialPictures:
     """The photos and the made gradients at ``size``."""
-    return [*(covering(photo, size) for photo in photos), *made_pictures(*size).values()]
+    return TrialPictures([covering(photo, size) for photo in photos], list(made_pictures(*size).values()))

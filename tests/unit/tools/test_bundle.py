@@ -209,24 +209,24 @@ def test_a_bundle_that_is_there_already_is_kept(bundle: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("style", ["hayao", "cute"])
-def test_the_usual_sizes(tmp_path: Path, style: str) -> None:
-    main([style, "--out", str(tmp_path / "bundle")])
+def test_the_usual_sizes(tmp_path: Path) -> None:
+    main(["hayao", "--out", str(tmp_path / "bundle")])
     data = manifest(tmp_path / "bundle")
     assert [size["width"] for size in data["sizes"]] == [256, 384, 512]
-    assert len(data["models"]) >= 15
+    made = {(model["format"], model["precision"], (model["size"] or {}).get("width")) for model in data["models"]}
+    assert {("onnx", "fp32", side) for side in (256, 384, 512)} <= made
+    assert {("ort", "fp32", side) for side in (256, 384, 512)} <= made
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "sizes"), [("tiny_Cute", ["256"]), ("Shinkai_37", ["256"]), ("Hayao_36", [])])
-def test_the_authors_networks(tmp_path: Path, name: str, sizes: list[str]) -> None:
-    path = REFERENCE / f"AnimeGANv3_{name}.onnx"
+def test_the_authors_network_with_channels_last(tmp_path: Path) -> None:
+    path = REFERENCE / "AnimeGANv3_tiny_Cute.onnx"
     if not path.exists():
         pytest.skip("the reference networks are not here: they are their author's and not shipped")
-    main([str(path), "--out", str(tmp_path / "bundle"), *(["--sizes", *sizes] if sizes else [])])
+    samples = PROJECT_ROOT / "static" / "samples"
+    main([str(path), "--out", str(tmp_path / "bundle"), "--sizes", "64", "--photos", str(samples)])
     data = manifest(tmp_path / "bundle")
+    assert data["examples"][0]["shape"] == [1, 64, 64, 3]
     assert {"onnx", "ort"} <= {model["format"] for model in data["models"]}
     if importlib.util.find_spec("ncnn") and importlib.util.find_spec("pnnx"):
-        ncnn = [model for model in data["models"] if model["engine"] == "ncnn" and model["precision"] == "fp16"]
-        assert ncnn, data["left_out"]
-        assert all(row["mean_error"] < 0.1 for model in ncnn for row in model["measured"])
+        assert next(model["precision"] for model in data["models"] if model["engine"] == "ncnn") == "fp16"

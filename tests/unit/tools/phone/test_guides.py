@@ -135,4 +135,4 @@ def test_no_template_has_holes(tmp_path: Path) -> None:
 def test_the_table_has_errors_and_times(tmp_path: Path) -> None:
     lines = table(made(tmp_path).trials).splitlines()
     assert lines[0].endswith("| ms, 1 thread | ms, 2 threads |")
-    assert lines[2] == "| `ort/net-fp32-32x16.ort` | ONNX Runtime | 32x16 | 1.00 | 0.13 | 3 | 0.9988 | 10 | 6 |"
+    assert lines[2] == "| `ort/net-fp32-32x16.ort` | ONNX Runtime | 32x16 | 1.00 | 0.13 | 3 | 0.9988 | 0.00 | 10 | 6 |"

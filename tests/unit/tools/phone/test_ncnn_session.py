@@ -14,12 +14,15 @@ if pytest.importorskip("importlib.util").find_spec("pnnx") is None:
 
 from onnx import helper
 
+from app.config import PROJECT_ROOT
 from tests.unit.tools.phone.cards import MODELS, card
 from tests.unit.tools.phone.networks import little_network, network, noise, run
 from tools.phone.fixed import fixed_network, read_network
 from tools.phone.ncnn_files import converted
 from tools.phone.ncnn_session import NcnnSession, check_in_own_process
 from tools.phone.parts import LeftOut
+
+REFERENCE = PROJECT_ROOT.parent / "shared" / "models" / "reference"
 
 
 @pytest.mark.parametrize(("half", "tolerance"), [(False, 1e-4), (True, 5e-3)])
@@ -81,3 +84,18 @@ def test_files_that_ncnn_cannot_load_are_told(tmp_path: Path) -> None:
     (tmp_path / "a.bin").write_bytes(b"")
     with pytest.raises(LeftOut, match=r"ncnn cannot load a\.param"):
         NcnnSession(tmp_path / "a.param", tmp_path / "a.bin", "NCHW", threads=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "side"), [("tiny_Cute", 64), ("Shinkai_37", 64), ("Hayao_36", 512)])
+def test_ncnn_draws_what_the_authors_networks_draw(name: str, side: int) -> None:
+    path = REFERENCE / f"AnimeGANv3_{name}.onnx"
+    if not path.exists():
+        pytest.skip("the reference networks are not here: they are their author's and not shipped")
+    model = read_network(path)
+    needs = card(layout="NHWC", input_name=model.graph.input[0].name, output_name=model.graph.output[0].name)
+    fixed, tensor = fixed_network(model, needs, (side, side)), noise(1, side, side, 3)
+    with converted(fixed, needs, (side, side), half=False) as (param, weights):
+        answer = NcnnSession(param, weights, "NHWC", threads=1).run(tensor)
+    # A quarter of a level.
+    assert np.abs(answer - run(fixed, tensor)).max() < 2e-3

@@ -31,6 +31,6 @@ def test_no_two_channels_or_directions_of_the_chart_can_be_swapped() -> None:
 def test_trial_pictures_are_the_photos_and_made_gradients() -> None:
     photo = np.full((50, 70, 3), 200, np.uint8)
     pictures = trial_pictures([photo], (32, 48))
-    assert len(pictures) == 4
-    assert {picture.shape for picture in pictures} == {(48, 32, 3)}
-    assert (pictures[0] == 200).all()
+    assert (len(pictures.photos), len(pictures.made)) == (1, 3)
+    assert {picture.shape for picture in pictures.all} == {(48, 32, 3)}
+    assert (pictures.all[0] == 200).all()
