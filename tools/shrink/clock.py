@@ -8,13 +8,17 @@ from collections.abc import Callable, Sequence
 
 
 def in_turn(runs: Sequence[Callable[[], object]], rounds: int) -> list[list[float]]:
-    """Seconds of each of ``runs`` in ``rounds`` rounds A B C, A B C, after a round that is not counted."""
+    """Seconds of each of ``runs`` in ``rounds`` rounds A B C, C B A, A B C, after a round that is not counted.
+
+    Each second round goes backwards, since a run also feels what ran just before it.
+    """
     for run in runs:
         run()
     times: list[list[float]] = [[] for _ in runs]
-    for _ in range(rounds):
-        for run, seconds in zip(runs, times, strict=True):
-            seconds.append(_seconds(run))
+    places = list(range(len(runs)))
+    for number in range(rounds):
+        for place in reversed(places) if number % 2 else places:
+            times[place].append(_seconds(runs[place]))
     return times
 
 

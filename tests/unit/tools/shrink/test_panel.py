@@ -81,10 +81,11 @@ def test_files_are_timed_against_the_reference(card: ModelCard, work: Path) -> N
     assert all(time > 0 for time in times)
 
 
-def test_runs_take_turns() -> None:
+def test_runs_take_turns_there_and_back() -> None:
     order: list[str] = []
-    in_turn([lambda: order.append("a"), lambda: order.append("b")], rounds=2)
-    assert "".join(order) == "ababab"
+    times = in_turn([lambda: order.append("a"), lambda: order.append("b"), lambda: order.append("c")], rounds=3)
+    assert "".join(order) == "abc abc cba abc".replace(" ", "")
+    assert [len(seconds) for seconds in times] == [3, 3, 3]
 
 
 def test_a_ratio_is_the_middle_one_of_its_rounds() -> None:
