@@ -1,4 +1,4 @@
-"""TensorFlow in an environment of its own, made when it is first needed: its 1 GB has no place beside the service."""
+"""TensorFlow in an environment of its own, made when it is first needed: its 1.6 GB have no place beside the service."""
 
 from __future__ import annotations
 
@@ -40,9 +40,14 @@ def tensorflow_python(cache: Path, *, tell: Callable[[str], None], run: Run = ru
     folder = cache / f"tensorflow-{_key()}"
     python = folder / "bin" / "python"
     if not python.exists():
-        tell(f"setting up TensorFlow in {folder}, once (about 1 GB) ...")
-        with whole_file(folder) as part:
-            _make(part, run)
+        tell(f"setting up TensorFlow in {folder}, once (1.6 GB) ...")
+        try:
+            with whole_file(folder) as part:
+                _make(part, run)
+        except OSError:
+            # Another conversion that began at the same time has put its own there first.
+            if not python.exists():
+                raise
     return python
 
 

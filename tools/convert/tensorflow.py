@@ -162,7 +162,7 @@ def _mend(model: onnx.ModelProto, part: Path, tell: Tell) -> None:
     count = restore_epsilons(model)
     if count:
         onnx.save(model, part)
-        tell(f"{count} norms had lost their epsilon to half precision; {EPSILON:g} is back: flat pictures gave NaN")
+        tell(f"norms whose epsilon was lost to half precision: {count}; {EPSILON:g} is back, flat pictures gave NaN")
     batch, height, width = sides_of(model)
     grey = _as_nhwc(np.repeat(flat(width or SIZES[0][0], height or SIZES[0][1]), batch or 1, axis=0))
     if not np.isfinite(_run_onnx(_session(part), grey)).all():

@@ -62,6 +62,19 @@ def test_a_failure_is_one_sentence_and_leaves_nothing(tmp_path: Path, failing: s
     assert list(tmp_path.iterdir()) == []
 
 
+def test_of_two_made_at_once_the_first_stays(tmp_path: Path) -> None:
+    machine = Machine()
+
+    def slow(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+        if "venv" in command:
+            tensorflow_python(tmp_path, tell=silent, run=Machine())
+        return machine(command)
+
+    python = tensorflow_python(tmp_path, tell=silent, run=slow)
+    assert python.is_file()
+    assert [path.name for path in tmp_path.iterdir()] == [python.parent.parent.name]
+
+
 def test_other_requirements_make_another_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = tensorflow_python(tmp_path, tell=silent, run=Machine())
     newer = tmp_path / "newer.txt"

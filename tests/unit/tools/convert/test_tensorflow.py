@@ -1,4 +1,4 @@
-"""TensorFlow's files through its own environment, which is made when the first of these tests runs (slow: 1 GB)."""
+"""TensorFlow's files through its own environment, which is made when the first of these tests runs (slow: 1.6 GB)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAKER = """
 import sys, numpy as np, tensorflow as tf
 folder = sys.argv[1]
 rng = np.random.default_rng(0)
-kernel = tf.constant(rng.normal(0, .2, (3, 3, 3, 3)).astype("float32"))
+kernel = rng.normal(0, 0.2, (3, 3, 3, 3)).astype("float32")
 with tf.Graph().as_default() as graph:
     picture = tf.compat.v1.placeholder(tf.float32, (None, None, None, 3), name="photo")
     mean, variance = tf.nn.moments(picture, (1, 2), keepdims=True)
