@@ -1,4 +1,4 @@
-"""TensorFlow in an environment of its own, made when it is first needed: its 1.6 GB have no place beside the service."""
+"""TensorFlow in an environment of its own, made when it is first needed: 1.6 GB that the service does not need."""
 
 from __future__ import annotations
 

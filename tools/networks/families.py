@@ -62,7 +62,7 @@ FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
             "AnimeGANv2", "block_a.0.1.weight", partial(_animegan_v2, align_corners=True), multiple=8
         ),
         "animegan-v2-halfpixel": Family(
-            "AnimeGANv2, half-pixel", "block_a.0.1.weight", partial(_animegan_v2, align_corners=False), multiple=8
+            "AnimeGANv2 (half-pixel)", "block_a.0.1.weight", partial(_animegan_v2, align_corners=False), multiple=8
         ),
         "animegan-v3": Family("AnimeGANv3", "base.0.convolution.weight", _animegan_v3, multiple=8, translate=_as_ours),
     }

@@ -81,7 +81,7 @@ def test_no_number_at_all_is_no_agreement(tmp_path: Path) -> None:
 
 
 def test_lost_epsilons_are_put_back_after_the_proof(tmp_path: Path) -> None:
-    assert "1 norms had lost their epsilon" in convert(tmp_path, StandIn(norm_over_the_picture(0.0, FREE)))
+    assert "half precision: 1; 1e-05 is back" in convert(tmp_path, StandIn(norm_over_the_picture(0.0, FREE)))
     session = ort.InferenceSession(str(tmp_path / "out" / "a.onnx"))
     assert np.isfinite(session.run(None, {"input": np.zeros((1, 8, 8, 3), np.float32)})[0]).all()
 
