@@ -111,7 +111,7 @@ def _input(card: ModelCard) -> dict[str, Any]:
 def _output(card: ModelCard) -> dict[str, Any]:
     line = from_network(card)
     return _port(card.output_name, card, card.output_range) | {
-        "formula": "level = round(number * scale + offset), cut to 0 to 255; the photo's own where that is no number",
+        "formula": "level = round(number * scale + offset), cut to 0 to 255; the photo's own where it is not finite",
         "scale": line.scale,
         "offset": line.offset,
         "ncnn": {"blob": "out0"},

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import logging
+import sys
 import warnings
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import Final
-
-from onnxruntime.tools.convert_onnx_models_to_ort import OptimizationStyle, convert_onnx_models_to_ort
+from typing import Any, Final
 
 from tools.phone.parts import LeftOut
 
@@ -25,16 +25,35 @@ def write_ort_files(onnx_folder: Path, ort_folder: Path) -> None:
     The graph is optimised for ARM as far as any processor runs it: no blocked layout of x86, 8-bit tensors stay signed.
     Raises LeftOut where that fails.
     """
+    converter = _converter()
     logging.getLogger(_CHATTY).setLevel(logging.WARNING)
     try:
         with redirect_stdout(io.StringIO()), warnings.catch_warnings():
             # It leaves its files for Python to close.
             warnings.simplefilter("ignore", ResourceWarning)
-            convert_onnx_models_to_ort(onnx_folder, ort_folder, [OptimizationStyle.Fixed], target_platform="arm")
+            converter.convert_onnx_models_to_ort(
+                onnx_folder, ort_folder, [converter.OptimizationStyle.Fixed], target_platform="arm"
+            )
     # ONNX Runtime's exceptions have no common root but Exception.
     except Exception as error:
         raise LeftOut("ONNX Runtime cannot write the network in its own format.") from error
     _forget_folders(ort_folder / OPERATORS_FILE)
+
+
+def _converter() -> Any:
+    """ONNX Runtime's converter, without PyTorch.
+
+    onnxruntime.tools loads that wherever it is installed, and with it seconds, 200 MB and an OpenMP library whose
+    waiting threads spin, which then ncnn would use too.
+    """
+    hidden = "torch" not in sys.modules
+    if hidden:
+        sys.modules["torch"] = None  # type: ignore[assignment]
+    try:
+        return importlib.import_module("onnxruntime.tools.convert_onnx_models_to_ort")
+    finally:
+        if hidden:
+            del sys.modules["torch"]
 
 
 def _forget_folders(path: Path) -> None:
