@@ -6,7 +6,8 @@ Holds no state: everything it works with comes in as a ``Kit``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
@@ -59,12 +60,14 @@ class Result:
 class Kit:
     """What a conversion works with.
 
-    stylizer: the network of a style, loaded on first use. detector: None where faces cannot be found here.
+    stylizer: the network of a style, loaded on first use. detector: None where faces cannot be found here. beside:
+    runs what need not wait for the conversion's own thread.
     """
 
     limits: DecodeLimits
     stylizer: Callable[[StyleId], Stylizer]
     detector: Callable[[], Detector | None]
+    beside: Executor
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +75,24 @@ class _Scene:
     """What is to be drawn.
 
     full: (H, W, 3) uint8 as decoded, for faces. small: the same view at the answer's size. alpha: at the answer's
-    size. faces: in pixels of ``full``.
+    size.
     """
 
     full: RgbImage
     small: RgbImage
     alpha: AlphaMask | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The faces to draw, in pixels of a scene's ``full``, and what to tell the sender."""
+
     faces: tuple[Face, ...]
+    notices: tuple[Notice, ...]
+
+
+_Search: TypeAlias = Callable[[], _Found]
+"""Waits for what a search for faces has found."""
 
 
 def works_in_full(options: ConvertOptions) -> bool:
@@ -99,15 +113,16 @@ def convert_picture(data: bytes, options: ConvertOptions, kit: Kit, checkpoint: 
     with watch.stage("decode"):
         upload = decode(data, kit.limits, working_pixels=None if works_in_full(options) else WORKING_PIXELS)
     checkpoint()
-    with watch.stage("face"):
-        faces, notices = _find_faces(upload, options, kit)
+    search = _search(upload.rgb, options, kit, watch)
+    if options.face == "only":
+        upload, search = _portrait(upload, search())
     with watch.stage("decode"):
-        scene = _scene(upload, faces, options)
+        scene = _scene(upload, options)
     height, width = scene.small.shape[:2]
     format = options.format or answer_format(upload.format)
     check_size(format, width, height)
     checkpoint()
-    drawing = drawer.draw(scene, watch, checkpoint)
+    drawing = drawer.draw(scene, search, watch, checkpoint)
     with watch.stage("blend"):
         rgb = mix(scene.small, drawing.image, options.strength / MAX_STRENGTH)
     checkpoint()
@@ -122,38 +137,50 @@ def convert_picture(data: bytes, options: ConvertOptions, kit: Kit, checkpoint: 
         width=width,
         height=height,
         timings=watch.seconds(),
-        notices=notices,
+        notices=search().notices,
     )
 
 
-def _find_faces(upload: Decoded, options: ConvertOptions, kit: Kit) -> tuple[tuple[Face, ...], tuple[Notice, ...]]:
-    """The faces to treat, in pixels of ``upload.rgb``, and what to tell the sender."""
+def _search(rgb: RgbImage, options: ConvertOptions, kit: Kit, watch: Stopwatch) -> _Search:
+    """Begin to look for faces beside the conversion: the detector's one thread fills what the networks leave idle."""
+    search = kit.beside.submit(_find_faces, rgb, options, kit)
+
+    def found() -> _Found:
+        with watch.stage("face"):
+            return search.result()
+
+    return found
+
+
+def _find_faces(rgb: RgbImage, options: ConvertOptions, kit: Kit) -> _Found:
     if options.face == "off":
-        return (), ()
+        return _Found((), ())
     detector = kit.detector()
     if detector is None:
         if options.face == "only":
             raise FacesUnavailable
-        return (), ("faces-off",)
-    faces = tuple(detector.detect(upload.rgb))
+        return _Found((), ("faces-off",))
+    faces = tuple(detector.detect(rgb))
     if not faces and options.face == "only":
         raise NoFaceFound
-    return faces, () if faces else ("no-face",)
+    return _Found(faces, () if faces else ("no-face",))
 
 
-def _scene(upload: Decoded, faces: tuple[Face, ...], options: ConvertOptions) -> _Scene:
-    full, alpha = upload.rgb, upload.alpha
-    if options.face == "only":
-        frame = portrait_box(faces[0], full.shape[1], full.shape[0])
-        full, alpha = _cut(full, frame), None if alpha is None else _cut(alpha, frame)
-        faces = tuple(face.moved(-frame.x, -frame.y) for face in faces)
+def _portrait(upload: Decoded, found: _Found) -> tuple[Decoded, _Search]:
+    """The square around the largest face as an upload of its own, and the faces in it."""
+    frame = portrait_box(found.faces[0], upload.rgb.shape[1], upload.rgb.shape[0])
+    alpha = None if upload.alpha is None else _cut(upload.alpha, frame)
+    moved = _Found(tuple(face.moved(-frame.x, -frame.y) for face in found.faces), found.notices)
+    return replace(upload, rgb=_cut(upload.rgb, frame), alpha=alpha), lambda: moved
+
+
+def _scene(upload: Decoded, options: ConvertOptions) -> _Scene:
     longest = options.size if isinstance(options.size, int) else None
-    width, height = plan_size(full.shape[1], full.shape[0], longest)
+    width, height = plan_size(upload.rgb.shape[1], upload.rgb.shape[0], longest)
     return _Scene(
-        full=full,
-        small=resize(full, width, height),
-        alpha=None if alpha is None else resize(alpha, width, height),
-        faces=faces,
+        full=upload.rgb,
+        small=resize(upload.rgb, width, height),
+        alpha=None if upload.alpha is None else resize(upload.alpha, width, height),
     )
 
 
@@ -179,8 +206,8 @@ class _Drawer:
         surroundings = own.card.surroundings
         return cls(options.style, kit.stylizer(surroundings) if surroundings else own, own)
 
-    def draw(self, scene: _Scene, watch: Stopwatch, checkpoint: Checkpoint) -> Painted:
-        """The whole of ``scene.small`` drawn, then each face over it."""
+    def draw(self, scene: _Scene, search: _Search, watch: Stopwatch, checkpoint: Checkpoint) -> Painted:
+        """The whole of ``scene.small`` drawn, then each face that ``search`` has found over it."""
 
         def hand(stylizer: Stylizer) -> Callable[[RgbImage], RgbImage]:
             def stylize(image: RgbImage) -> RgbImage:
@@ -191,11 +218,12 @@ class _Drawer:
 
         one_network = self.face is self.picture
         surroundings = hand(self.picture)(scene.small)
+        faces = search().faces
         with watch.stage("blend"):
             return paint_faces(
                 scene.full,
                 surroundings,
-                scene.faces,
+                faces,
                 hand(self.face),
                 face_size=self.face.card.face_size,
                 ink=None if one_network else hand(self.picture),

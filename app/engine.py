@@ -7,6 +7,7 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
@@ -96,6 +97,8 @@ class _Runtime:
         self.shelf = StyleShelf(parts.registry, lambda style: parts.open_style(style, gate))
         self.finder = FaceFinder(parts.open_detector)
         self.lanes = threading.BoundedSemaphore(parts.lanes)
+        # Its threads start with the first conversion: until then there is nothing that a fork could lose.
+        self.beside = ThreadPoolExecutor(parts.lanes, thread_name_prefix="beside")
         # 50 megapixels in full take over half a gigabyte: one such picture at a time, whatever the lanes.
         self.large = threading.BoundedSemaphore(1)
         self.start_lock = threading.Lock()
@@ -259,7 +262,7 @@ class Engine:
         """
         runtime = self._ready_runtime(deadline)
         options = self._filled(options)
-        kit = Kit(self._parts.limits, runtime.shelf.get, runtime.finder.detector)
+        kit = Kit(self._parts.limits, runtime.shelf.get, runtime.finder.detector, runtime.beside)
         with contextlib.ExitStack() as places:
             if works_in_full(options):
                 places.enter_context(_place(runtime.large, deadline))
@@ -282,6 +285,7 @@ class Engine:
     def close(self) -> None:
         """Let go of the networks and the detector. A later start begins afresh."""
         runtime, self._own_runtime = self._runtime(), _Runtime(self._parts)
+        runtime.beside.shutdown()
         runtime.finder.close()
 
 
