@@ -54,7 +54,10 @@ class Settings:
         0, "Threads of one network run; 0 = as many as the process may really use.", check=_not_negative
     )
     concurrency: int = _setting(
-        0, "Network runs at the same time; 0 = the measured best for the processors at hand.", check=_not_negative
+        0,
+        "Most network runs at the same time, each with its share of the threads; a lone one has them all. 0 = the"
+        " measured best.",
+        check=_not_negative,
     )
     max_upload_mib: int = _setting(16, "Largest upload in MiB.", check=_positive)
     max_megapixels: int = _setting(50, "Most megapixels (width x height) of an upload.", check=_positive)

@@ -23,13 +23,13 @@ from app.inference.card import ModelCard
 from app.inference.cpu import best_concurrency, usable_cpus
 from app.inference.faces import DetectorUnavailable, MediaPipeDetector
 from app.inference.finder import FaceFinder
-from app.inference.gate import GatedSession
+from app.inference.gate import Gate, GatedSession
 from app.inference.registry import ModelRegistry, Style
 from app.inference.session import OrtSession
 from app.inference.shelf import AVAILABLE, READY, StyleShelf
 from app.inference.stylizer import Stylizer
 from app.options import ConvertOptions, SizeOption
-from app.types import Detector, FaceMode, ImageFormat, StyleId
+from app.types import Detector, FaceMode, ImageFormat, Session, StyleId
 
 __all__ = ["ConvertOptions", "Engine", "EngineStatus", "Result", "StyleInfo"]
 
@@ -79,7 +79,7 @@ class Parts:
     """
 
     registry: ModelRegistry
-    open_style: Callable[[Style, threading.Semaphore], Stylizer]
+    open_style: Callable[[Style, Gate], Stylizer]
     open_detector: Callable[[], Detector]
     limits: DecodeLimits
     runs: int
@@ -93,7 +93,7 @@ class _Runtime:
 
     def __init__(self, parts: Parts) -> None:
         self.pid = os.getpid()
-        gate = threading.BoundedSemaphore(parts.runs)
+        gate = Gate(parts.runs)
         self.shelf = StyleShelf(parts.registry, lambda style: parts.open_style(style, gate))
         self.finder = FaceFinder(parts.open_detector)
         self.lanes = threading.BoundedSemaphore(parts.lanes)
@@ -312,9 +312,13 @@ def _parts(settings: Settings) -> Parts:
     cpus = usable_cpus()
     threads, runs = settings.threads or cpus, settings.concurrency or best_concurrency(cpus)
 
-    def open_style(style: Style, gate: threading.Semaphore) -> Stylizer:
-        session = OrtSession(style.path, style.card, threads=threads, provider=settings.provider)
-        return Stylizer(style.card, GatedSession(session, gate))
+    def open_session(style: Style, sharers: int) -> Session:
+        share = max(1, threads // sharers)
+        return OrtSession(style.path, style.card, threads=share, provider=settings.provider)
+
+    def open_style(style: Style, gate: Gate) -> Stylizer:
+        alone = open_session(style, 1)
+        return Stylizer(style.card, GatedSession(alone, open_session(style, runs) if runs > 1 else alone, gate))
 
     def open_detector() -> Detector:
         models = [_detector_file(registry, name) for name in ("short_range", "full_range")]

@@ -29,15 +29,13 @@ def usable_cpus(root: Path = ROOT) -> int:
 
 
 def best_concurrency(cpus: int) -> int:
-    """How many network runs may go on at once, each with ``cpus`` threads: one for every four processors.
+    """How many network runs may go on at once where several want to, each with its share of ``cpus`` threads.
 
-    Measured on two (docs/performance/session.md): two runs at once answer 12 to 14 % more pictures a second only
-    with one thread each, and a lone picture then takes 1.8 times as long; with two threads each they bring nothing.
-    One run's second thread gained 0.72 there; by Amdahl's law eight threads of one run would leave half of eight
-    processors idle, which is what a second run at once fills. A run costs memory too: more on few processors
-    would not fit a small board.
+    Measured on two processors (docs/performance/session.md): two runs with one thread each answer 12 to 14 % more
+    pictures a second than one after the other with two. A run costs memory too: more at once would not fit a small
+    board.
     """
-    return max(1, cpus // 4)
+    return min(2, cpus)
 
 
 def cpu_quota(root: Path = ROOT) -> float | None:

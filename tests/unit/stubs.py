@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass, field, replace
 from io import BytesIO
 from pathlib import Path
@@ -16,7 +15,7 @@ from app.errors import ModelError
 from app.imaging.decode import DecodeLimits
 from app.inference.card import ModelCard
 from app.inference.faces import DetectorUnavailable
-from app.inference.gate import GatedSession
+from app.inference.gate import Gate, GatedSession
 from app.inference.registry import ModelRegistry, Style
 from app.inference.stylizer import Stylizer
 from app.types import Box, Detector, Face, Point, RgbImage, Session, Tensor
@@ -68,12 +67,12 @@ class Workshop:
     failing: set[str] = field(default_factory=set)
     built: list[str] = field(default_factory=list)
 
-    def open_style(self, style: Style, gate: threading.Semaphore) -> Stylizer:
+    def open_style(self, style: Style, gate: Gate) -> Stylizer:
         if style.card.id in self.failing:
             raise ModelError(f"Style {style.card.id}: it is broken.")
         self.built.append(style.card.id)
         session = self.sessions.get(style.card.id, Negative())
-        return Stylizer(style.card, GatedSession(session, gate))
+        return Stylizer(style.card, GatedSession(session, session, gate))
 
 
 def parts(workshop: Workshop | None = None, detector: Detector | None = None, **changed: object) -> Parts:

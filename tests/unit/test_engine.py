@@ -13,6 +13,7 @@ from app.engine import Engine
 from app.errors import DeadlineExceeded, InvalidOption, ModelError, NotReady, NoUsableStyle, StyleUnavailable
 from app.inference.registry import Style
 from app.options import ConvertOptions
+from app.types import Face, RgbImage
 from tests.unit.stubs import FixedDetector, Negative, Workshop, parts, photo, png, started
 
 PICTURE = png(photo(64, 64))
@@ -145,14 +146,14 @@ def test_no_more_conversions_are_under_way_than_there_are_lanes() -> None:
 def test_pictures_at_their_original_size_are_drawn_one_at_a_time_and_hold_up_no_others() -> None:
     inside, let_go = threading.Event(), threading.Event()
 
-    class WaitingOnce(Negative):
-        def run(self, tensor: object) -> object:  # type: ignore[override]
+    class WaitingOnce(FixedDetector):
+        def detect(self, image: RgbImage) -> list[Face]:
             if not inside.is_set():
                 inside.set()
                 assert let_go.wait(30)
-            return tensor
+            return []
 
-    engine = started(Workshop(sessions={"hayao": WaitingOnce()}), runs=2, lanes=3)
+    engine = started(detector=WaitingOnce(), lanes=3)
     first = threading.Thread(target=engine.convert, args=(PICTURE,), kwargs={"size": "original"})
     first.start()
     assert inside.wait(30)
