@@ -100,18 +100,6 @@ def check_file(path: Path, *, most_bytes: int = MOST_BYTES) -> Path:
     return path
 
 
-def at_least(least: int) -> Callable[[str], int]:
-    """A reader of whole numbers of at least ``least`` for argparse, which makes a sentence of what it raises."""
-
-    def read(text: str) -> int:
-        number = int(text) if text.isascii() and text.isdigit() else least - 1
-        if number < least:
-            raise argparse.ArgumentTypeError(f"“{text}” must be a whole number of at least {least}")
-        return number
-
-    return read
-
-
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
     """Give a place to write ``path``'s content to; it becomes ``path`` if the block ends well, and is gone if not.

@@ -53,7 +53,7 @@ FOLLOWING: Final = frozenset(
 # onnxruntime turns these to 8 bit wherever they are, even between nodes that stay FP32.
 _UNASKED: Final = "Pad"
 
-PERCENTILE: Final = 99.99
+PERCENTILE: Final = 99.999
 """Share of a tensor's numbers, in %, that its range holds by the percentile method: the best of those measured."""
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,7 @@ from app.errors import ModelError
 from tests.unit.tools.shrink.made_networks import residual_network, resizing_network, saved
 from tools.command import ToolError
 from tools.optimize import main
-from tools.shrink import simplify, workshop
+from tools.shrink import command, simplify, workshop
 
 SAMPLES = PROJECT_ROOT / "static" / "samples"
 REFERENCE = PROJECT_ROOT.parent / "shared" / "models" / "reference"
@@ -40,7 +42,7 @@ def out(tmp_path: Path) -> Path:
 @pytest.fixture
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """Simplifying by a stand-in that changes nothing, so that the rest is tested where onnxsim is not installed."""
-    monkeypatch.setattr(workshop.Workshop.__init__, "__kwdefaults__", {"simplify": lambda model: model})
+    monkeypatch.setattr(command, "Workshop", partial(workshop.Workshop, simplify=lambda model: model))
 
 
 def names(folder: Path) -> list[str]:
@@ -98,7 +100,7 @@ def test_a_simplified_network_that_answers_otherwise_is_dropped(
         bias.CopyFrom(onnx.numpy_helper.from_array(onnx.numpy_helper.to_array(bias) + np.float32(1e-4), bias.name))
         return changed
 
-    monkeypatch.setattr(workshop.Workshop.__init__, "__kwdefaults__", {"simplify": spoiled})
+    monkeypatch.setattr(command, "Workshop", partial(workshop.Workshop, simplify=spoiled))
     assert main([str(network), "--out", str(out), "--make", "simplified,fp16-weights", *QUICK]) == 1
     told = capsys.readouterr()
     assert "small_simplified.onnx is not made: the answers differ by" in told.out
@@ -109,7 +111,7 @@ def test_a_simplified_network_that_answers_otherwise_is_dropped(
 
 
 def test_the_simplifier_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "onnxsim", None)
+    monkeypatch.setitem(sys.modules, "onnxsim", None)
     with pytest.raises(ValueError, match=r"onnxsim is not installed \(pip install"):
         simplify.simplified(residual_network())
 
@@ -202,6 +204,41 @@ def test_a_built_in_style_at_half_and_a_third_of_its_size(out: Path) -> None:
     ssim = {file["kind"]: file["mean"]["ssim"] for file in content["files"]}
     assert min(ssim["fp16-weights"], ssim["fp16"]) > 0.995
     assert ssim["int8"] > 0.98
+
+
+def test_every_kind_is_documented() -> None:
+    text = (PROJECT_ROOT / "docs" / "tools" / "optimize.md").read_text(encoding="utf-8")
+    for kind, suffix in workshop.SUFFIXES.items():
+        assert f"| `{kind}` | `NAME{suffix}` |" in text
+    assert f"`{','.join(workshop.USUAL)}`" in text
+
+
+def test_a_network_that_draws_nothing_is_refused(tmp_path: Path, out: Path) -> None:
+    """It answers with ten numbers, as those do that tell cats from dogs."""
+    model = residual_network()
+    weight = onnx.numpy_helper.from_array(np.zeros((3, 10), np.float32), "classes")
+    nodes = [
+        *model.graph.node[:-1],
+        onnx.helper.make_node("Add", ["d", "input"], ["picture"], name="sum"),
+        onnx.helper.make_node("GlobalAveragePool", ["picture"], ["pooled"], name="pool"),
+        onnx.helper.make_node("Flatten", ["pooled"], ["flat"], name="flat"),
+        onnx.helper.make_node("MatMul", ["flat", "classes"], ["output"], name="classes"),
+    ]
+    del model.graph.node[:]
+    model.graph.node.extend(nodes)
+    model.graph.initializer.append(weight)
+    model.graph.output[0].CopyFrom(onnx.helper.make_tensor_value_info("output", onnx.TensorProto.FLOAT, ["batch", 10]))
+    with pytest.raises(ModelError, match="not a picture"):
+        main([str(saved(model, tmp_path / "classes.onnx")), "--out", str(out)])
+    assert not out.exists()
+
+
+def test_the_package_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, out: Path) -> None:
+    for name in [name for name in sys.modules if name.startswith("tools.shrink")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(ToolError, match="onnx package is not installed"):
+        main(["hayao", "--out", str(out)])
 
 
 @pytest.mark.slow
