@@ -19,6 +19,7 @@ from app.conversion import Kit, Result, convert_picture, works_in_full
 from app.deadline import NO_DEADLINE, Deadline
 from app.errors import InvalidOption, ModelError, NotReady, NoUsableStyle, StyleUnavailable
 from app.imaging.decode import DecodeLimits
+from app.imaging.encode import encode
 from app.inference.card import ModelCard
 from app.inference.cpu import best_concurrency, usable_cpus
 from app.inference.faces import DetectorUnavailable, MediaPipeDetector
@@ -29,7 +30,7 @@ from app.inference.session import OrtSession
 from app.inference.shelf import AVAILABLE, READY, StyleShelf
 from app.inference.stylizer import Stylizer
 from app.options import ConvertOptions, SizeOption
-from app.types import Detector, FaceMode, ImageFormat, Session, StyleId
+from app.types import Detector, FaceMode, ImageFormat, Session, StyleId, never_stop
 
 __all__ = ["ConvertOptions", "Engine", "EngineStatus", "Result", "StyleInfo"]
 
@@ -188,14 +189,19 @@ class Engine:
         raise NoUsableStyle(runtime.shelf.faults.values())
 
     def _warm(self, runtime: _Runtime, style: StyleId) -> None:
-        for part in self._parts_of(style):
-            stylizer = runtime.shelf.get(part)
-            for height, width in WARM_UP_SHAPES:
-                for _ in range(WARM_UP_RUNS):
-                    stylizer.stylize(np.zeros((height, width, 3), np.uint8))
-        detector = runtime.finder.detector()
-        if detector is not None:
-            detector.detect(np.zeros((*WARM_UP_SHAPES[0], 3), np.uint8))
+        """Run everything that a first request would else run for the first time."""
+        kit = replace(self._kit(runtime), limits=DecodeLimits())
+        options = self._filled(ConvertOptions(style=style))
+        own = runtime.shelf.get(style)
+        face = np.zeros((own.card.face_size, own.card.face_size, 3), np.uint8)
+        for height, width in WARM_UP_SHAPES:
+            photo = encode(np.zeros((height, width, 3), np.uint8), "jpeg")
+            for _ in range(WARM_UP_RUNS):
+                convert_picture(photo, options, kit, never_stop)
+                own.stylize(face)
+
+    def _kit(self, runtime: _Runtime) -> Kit:
+        return Kit(self._parts.limits, runtime.shelf.get, runtime.finder.detector, runtime.beside)
 
     def _parts_of(self, style: StyleId) -> tuple[StyleId, ...]:
         surroundings = self._parts.registry.card(style).surroundings
@@ -262,12 +268,11 @@ class Engine:
         """
         runtime = self._ready_runtime(deadline)
         options = self._filled(options)
-        kit = Kit(self._parts.limits, runtime.shelf.get, runtime.finder.detector, runtime.beside)
         with contextlib.ExitStack() as places:
             if works_in_full(options):
                 places.enter_context(_place(runtime.large, deadline))
             places.enter_context(_place(runtime.lanes, deadline))
-            return convert_picture(data, options, kit, deadline.check)
+            return convert_picture(data, options, self._kit(runtime), deadline.check)
 
     def _filled(self, options: ConvertOptions) -> ConvertOptions:
         """``options`` with the settings' style and size where they leave the choice."""

@@ -33,7 +33,7 @@ def test_a_start_builds_the_default_style_and_opens_the_detector() -> None:
     assert engine.status().state == "ready"
     assert engine.status().faces == "ready"
     assert engine.status().styles == {"hayao": "ready", "cute": "available"}
-    assert detector.asked == 1
+    assert detector.asked > 0
 
 
 def test_a_face_style_starts_with_its_surroundings() -> None:
