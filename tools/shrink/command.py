@@ -16,6 +16,7 @@ from tools.judge.bars import DEFAULT_BARS, parse_bars
 from tools.judge.subjects import Subject, find_subject
 from tools.pictures import DEFAULT_FOLDERS, LEAST_SIDE, find_photos, load_photos
 from tools.shrink.eight_bits import EightBits
+from tools.shrink.files import read_full_precision
 from tools.shrink.int8 import ACTIVATIONS, METHODS, PERCENTILE, Int8Options
 from tools.shrink.panel import Panel
 from tools.shrink.photos import PhotoTensors, Split, split
@@ -36,6 +37,8 @@ def run(description: str, arguments: list[str] | None = None) -> int:
     options = _parser(description).parse_args(arguments)
     bars = parse_bars(options.bars)
     subject = find_subject(options.model, ModelRegistry.read(options.models), like=options.like)
+    # Before minutes are spent on it.
+    read_full_precision(subject.path)
     photos = split(find_photos(_folders(options), limit=options.calibrating + options.judging), options.judging)
     circumstances = _circumstances(subject, photos, options)
     _say(str(circumstances))

@@ -159,7 +159,7 @@ def test_files_that_are_no_start_end_in_one_sentence(tmp_path: Path, out: Path) 
         main([str(tmp_path / "missing.onnx"), "--out", str(out), *QUICK])
     with pytest.raises(ToolError, match="in INT8 already"):
         main(["hayao:int8", "--out", str(out), *QUICK])
-    assert not out.exists() or names(out) == []
+    assert not out.exists()
 
 
 @pytest.mark.parametrize(
