@@ -1,7 +1,6 @@
-"""Simplify: constants folded, what does nothing removed, by onnxsim; kept only where the answers stay the same.
+"""Simplify: constants folded, what does nothing removed, by onnxslim; kept only where the answers stay the same.
 
-onnxsim and onnxslim are both alive, and with either a network runs as fast; of the reference networks onnxsim left up
-to 7 % fewer nodes (docs/tools/optimize.md).
+Why onnxslim: docs/tools/optimize.md.
 """
 
 from __future__ import annotations
@@ -23,17 +22,17 @@ SAME: Final = 1e-5
 
 
 def simplified(model: ModelProto) -> ModelProto:
-    """A copy with fewer nodes and no notes. Raises ValueError where onnxsim cannot do it, or is not there."""
+    """A copy with fewer nodes and no notes. Raises ValueError where onnxslim cannot do it, or is not there."""
     try:
-        # Here, so that all else works where it is not installed; and it takes two seconds to load.
-        import onnxsim
+        # Here, so that all else works where it is not installed.
+        import onnxslim
     except ModuleNotFoundError as error:
-        raise ValueError("onnxsim is not installed (pip install -r requirements-tools.txt)") from error
+        raise ValueError("onnxslim is not installed (pip install -r requirements-tools.txt)") from error
     try:
-        smaller, _ = onnxsim.simplify(copy_of(model))
-    # It is a program of its own behind a thin wall: it raises whatever its parts raise.
+        smaller = onnxslim.slim(copy_of(model))
+    # It has no errors of its own: whatever its parts raise comes out.
     except Exception as error:
-        raise ValueError(f"onnxsim fails: {error}") from error
+        raise ValueError(f"onnxslim fails: {error}") from error
     return without_notes(smaller)
 
 

@@ -41,7 +41,7 @@ def out(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Simplifying by a stand-in that changes nothing, so that the rest is tested where onnxsim is not installed."""
+    """Simplifying by a stand-in that changes nothing, so that the rest is tested where onnxslim is not installed."""
     monkeypatch.setattr(command, "Workshop", partial(workshop.Workshop, simplify=lambda model: model))
 
 
@@ -111,8 +111,8 @@ def test_a_simplified_network_that_answers_otherwise_is_dropped(
 
 
 def test_the_simplifier_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "onnxsim", None)
-    with pytest.raises(ValueError, match=r"onnxsim is not installed \(pip install"):
+    monkeypatch.setitem(sys.modules, "onnxslim", None)
+    with pytest.raises(ValueError, match=r"onnxslim is not installed \(pip install"):
         simplify.simplified(residual_network())
 
 
@@ -252,7 +252,7 @@ def test_the_package_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, o
     ],
 )
 def test_reference_networks_go_through_the_workshop(name: str, kinds: tuple[str, ...], out: Path) -> None:
-    pytest.importorskip("onnxsim", reason="model tools are not installed")
+    pytest.importorskip("onnxslim", reason="model tools are not installed")
     path = REFERENCE / f"{name}.onnx"
     if not path.is_file():
         pytest.skip("the reference networks are not here")

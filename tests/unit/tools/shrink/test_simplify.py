@@ -35,7 +35,7 @@ def roundabout_network() -> onnx.ModelProto:
 
 @pytest.mark.parametrize("made", [residual_network, roundabout_network, resizing_network])
 def test_a_simplified_network_answers_as_before_at_every_size(made, card: ModelCard, work: Path) -> None:
-    pytest.importorskip("onnxsim", reason="model tools are not installed")
+    pytest.importorskip("onnxslim", reason="model tools are not installed")
     model = made()
     smaller = simplified(model)
     original = panel(card, saved(model, work / "a.onnx"))
@@ -45,14 +45,14 @@ def test_a_simplified_network_answers_as_before_at_every_size(made, card: ModelC
 
 
 def test_what_does_nothing_is_taken_out() -> None:
-    pytest.importorskip("onnxsim", reason="model tools are not installed")
+    pytest.importorskip("onnxslim", reason="model tools are not installed")
     model = roundabout_network()
     assert count_operators(simplified(model)) <= count_operators(model) - 3
     assert count_operators(residual_network()) == count_operators(simplified(residual_network()))
 
 
 def test_sides_stay_free() -> None:
-    pytest.importorskip("onnxsim", reason="model tools are not installed")
+    pytest.importorskip("onnxslim", reason="model tools are not installed")
     (port,) = simplified(residual_network()).graph.input
     assert [side.dim_param for side in port.type.tensor_type.shape.dim][2:] == ["height", "width"]
 
