@@ -273,4 +273,4 @@ def test_reference_networks_go_through_the_workshop(name: str, kinds: tuple[str,
     assert [file["kind"] for file in content["files"]] == list(kinds)
     simpler = content["files"][0]
     assert simpler["worst"]["max_error"] == 0
-    assert simpler["note"].endswith(("165", "387", "264"))
+    assert simpler["note"].endswith(("168", "417", "264"))
