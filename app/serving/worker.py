@@ -39,6 +39,9 @@ from app.serving.refusal import refusal
 LIGHT_THREADS: Final = 2
 """Threads for requests without a body: enough for pages and probes, which take milliseconds."""
 
+LINGER_STEP: Final = 64 * 1024
+"""Bytes read at once of what nobody wants any more."""
+
 WsgiApp = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
@@ -145,19 +148,25 @@ class Worker(ThreadWorker):
             connection.upload = None
 
     def _on_arriving(self, connection: Connection, client: socket.socket) -> None:
-        try:
-            data = client.recv(connection.arrival.wanted)
-        except BlockingIOError:
-            return
-        except OSError:
-            data = b""
+        data = self._received(connection, client, connection.arrival.wanted)
         if not data:
-            self._drop(connection)
             return
         if not connection.arrival.started:
             connection.since = time.monotonic()
         connection.arrival.feed(data)
         self._advance(connection)
+
+    def _received(self, connection: Connection, client: socket.socket, size: int) -> bytes:
+        """At most ``size`` bytes that the client has sent; b"" for none yet, or for a client now dropped."""
+        try:
+            data = client.recv(size)
+        except BlockingIOError:
+            return b""
+        except OSError:
+            data = b""
+        if not data:
+            self._drop(connection)
+        return data
 
     def _advance(self, connection: Connection) -> None:
         arrival = connection.arrival
@@ -215,14 +224,7 @@ class Worker(ThreadWorker):
         self._poll(connection, self._on_lingering)
 
     def _on_lingering(self, connection: Connection, client: socket.socket) -> None:
-        try:
-            data = client.recv(64 * 1024)
-        except BlockingIOError:
-            return
-        except OSError:
-            data = b""
-        if not data:
-            self._drop(connection)
+        if not self._received(connection, client, LINGER_STEP):
             return
         longest = connection.since + self.patience.linger
         connection.expires = min(time.monotonic() + self.patience.linger_idle, longest)
