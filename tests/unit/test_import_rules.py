@@ -12,6 +12,7 @@ from app.config import PROJECT_ROOT
 
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("app.types", "app.errors", "app.options", "app.i18n", "app.deadline", "app.stopwatch", "app.config"),
+    ("app.telemetry",),
     ("app.imaging",),
     ("app.inference",),
     ("app.conversion",),
@@ -29,6 +30,8 @@ HOMES = {
     "flask": ("app", "app.web", "app.page_text", "app.views", "app.handlers"),
     "flask_limiter": ("app.web.limits",),
     "gunicorn": ("app.serving",),
+    "prometheus_client": ("app.telemetry",),
+    "opentelemetry": ("app.telemetry.traces",),
     "onnxruntime": ("app.inference.session",),
     "mediapipe": ("app.inference.faces",),
     "cv2": ("app.imaging", "app.inference"),
