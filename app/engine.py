@@ -30,6 +30,7 @@ from app.inference.session import OrtSession
 from app.inference.shelf import AVAILABLE, READY, StyleShelf
 from app.inference.stylizer import Stylizer
 from app.options import ConvertOptions, SizeOption
+from app.telemetry.observer import UNOBSERVED, Observer
 from app.types import Detector, FaceMode, ImageFormat, Session, StyleId, never_stop
 
 __all__ = ["ConvertOptions", "Engine", "EngineStatus", "Result", "StyleInfo"]
@@ -76,7 +77,8 @@ class Parts:
 
     open_style: a style's stylizer; its networks wait at the gate they are handed. open_detector: raises
     DetectorUnavailable where faces cannot be found. runs: network runs at once. lanes: conversions under way at
-    once; more would only hold more decoded pictures in memory. default_size: px of the longest side.
+    once; more would only hold more decoded pictures in memory. default_size: px of the longest side. observer: told
+    what happens.
     """
 
     registry: ModelRegistry
@@ -87,6 +89,7 @@ class Parts:
     lanes: int
     default_style: StyleId
     default_size: int
+    observer: Observer = UNOBSERVED
 
 
 class _Runtime:
@@ -123,13 +126,13 @@ class Engine:
         self._own_runtime = _Runtime(parts)
 
     @classmethod
-    def from_settings(cls, settings: Settings | None = None) -> Engine:
+    def from_settings(cls, settings: Settings | None = None, observer: Observer = UNOBSERVED) -> Engine:
         """An engine as ``settings`` (default: the ``ANIMEBOOTH_*`` variables) describe it, not started yet.
 
-        Reads models.toml and checks every weight file. Raises ModelError for a wrong models.toml, NoUsableStyle
+        ``observer`` is told what happens. Reads models.toml and checks every weight file. Raises ModelError for a wrong models.toml, NoUsableStyle
         where no file is whole, SettingError for a setting that does not fit.
         """
-        return cls(_parts(settings or Settings.from_environment()))
+        return cls(_parts(settings or Settings.from_environment(), observer))
 
     # Starting
 
@@ -272,7 +275,9 @@ class Engine:
             if works_in_full(options):
                 places.enter_context(_place(runtime.large, deadline))
             places.enter_context(_place(runtime.lanes, deadline))
-            return convert_picture(data, options, self._kit(runtime), deadline.check)
+            result = convert_picture(data, options, self._kit(runtime), deadline.check)
+        self._parts.observer.converted(result.style, result.timings)
+        return result
 
     def _filled(self, options: ConvertOptions) -> ConvertOptions:
         """``options`` with the settings' style and size where they leave the choice."""
@@ -308,7 +313,7 @@ def _badness(state: str) -> int:
     return {READY: 0, AVAILABLE: 1}.get(state, 2)
 
 
-def _parts(settings: Settings) -> Parts:
+def _parts(settings: Settings, observer: Observer) -> Parts:
     registry = ModelRegistry.load(settings.models_dir, variant=settings.variant)
     for told in (*registry.lost.values(), *registry.notes):
         _log.warning("%s", told)
@@ -344,6 +349,7 @@ def _parts(settings: Settings) -> Parts:
         # An added style whose card has become unreadable must not keep the service from starting.
         default_style=settings.style if settings.style in registry.styles else registry.usable[0],
         default_size=settings.size,
+        observer=observer,
     )
 
 

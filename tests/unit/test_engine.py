@@ -2,17 +2,28 @@
 
 import os
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
 
 from app.config import SettingError, Settings
+from app.conversion import STAGES
 from app.deadline import Deadline
 from app.engine import Engine
-from app.errors import DeadlineExceeded, InvalidOption, ModelError, NotReady, NoUsableStyle, StyleUnavailable
+from app.errors import (
+    DeadlineExceeded,
+    InvalidOption,
+    ModelError,
+    NotReady,
+    NoUsableStyle,
+    StyleUnavailable,
+    UnsupportedImage,
+)
 from app.inference.registry import Style
 from app.options import ConvertOptions
+from app.telemetry.observer import Observer
 from app.types import Face, RgbImage
 from tests.unit.stubs import FixedDetector, Negative, Workshop, parts, photo, png, started
 
@@ -195,3 +206,20 @@ def test_a_default_style_that_does_not_exist_is_a_setting_error() -> None:
 def test_a_models_folder_without_models_is_refused_in_words(tmp_path: Path) -> None:
     with pytest.raises(Exception, match=r"models\.toml"):
         Engine.from_settings(Settings(models_dir=tmp_path))
+
+
+def test_the_observer_is_told_where_the_time_of_each_picture_went() -> None:
+    class Told(Observer):
+        def __init__(self) -> None:
+            self.pictures: list[tuple[str, list[str]]] = []
+
+        def converted(self, style: str, stages: Mapping[str, float]) -> None:
+            self.pictures.append((style, list(stages)))
+
+    observer = Told()
+    engine = started(observer=observer)
+    engine.convert(png(photo(8, 8)), style="hayao")
+    assert observer.pictures == [("hayao", list(STAGES))]
+    with pytest.raises(UnsupportedImage):
+        engine.convert(b"no picture")
+    assert len(observer.pictures) == 1
