@@ -129,8 +129,8 @@ class Engine:
     def from_settings(cls, settings: Settings | None = None, observer: Observer = UNOBSERVED) -> Engine:
         """An engine as ``settings`` (default: the ``ANIMEBOOTH_*`` variables) describe it, not started yet.
 
-        ``observer`` is told what happens. Reads models.toml and checks every weight file. Raises ModelError for a wrong models.toml, NoUsableStyle
-        where no file is whole, SettingError for a setting that does not fit.
+        ``observer`` is told what happens. Reads models.toml and checks every weight file. Raises ModelError for a
+        wrong models.toml, NoUsableStyle where no file is whole, SettingError for a setting that does not fit.
         """
         return cls(_parts(settings or Settings.from_environment(), observer))
 
