@@ -1,0 +1,78 @@
+"""SingleFlight: what several ask for at the same time is made once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from app.deadline import Deadline
+
+V = TypeVar("V")
+
+
+class _Flight(Generic[V]):
+    def __init__(self) -> None:
+        self.aboard = 1
+        self.landed = False
+        self.values: list[V] = []
+        """The one value; none where whoever made it failed."""
+
+
+class SingleFlight(Generic[V]):
+    """Whoever asks first makes the value, in its own thread; those who come meanwhile wait for it.
+
+    ``changed`` is notified whenever somebody boards or lands.
+    """
+
+    def __init__(self) -> None:
+        self.changed = threading.Condition()
+        self._flights: dict[str, _Flight[V]] = {}
+
+    def get(self, key: str, make: Callable[[], V], deadline: Deadline) -> V:
+        """The value of ``key``: by ``make``, or by somebody else who is making it.
+
+        What ``make`` raises reaches the caller whose it is, and nobody else: one of those who wait then makes the
+        value for the rest. Raises DeadlineExceeded for who waits beyond its own ``deadline``.
+        """
+        while True:
+            flight = self._join(key)
+            if flight is None:
+                return self._make(key, make)
+            self._wait(flight, deadline)
+            if flight.values:
+                return flight.values[0]
+            deadline.check()
+
+    def aboard(self, key: str) -> int:
+        """How many are making ``key`` or waiting for it at this moment."""
+        flight = self._flights.get(key)
+        return flight.aboard if flight else 0
+
+    def _join(self, key: str) -> _Flight[V] | None:
+        """The flight to wait for; None where the caller is the one to make the value."""
+        with self.changed:
+            flight = self._flights.get(key)
+            if flight is None:
+                self._flights[key] = _Flight()
+            else:
+                flight.aboard += 1
+            self.changed.notify_all()
+            return flight
+
+    def _make(self, key: str, make: Callable[[], V]) -> V:
+        values: list[V] = []
+        try:
+            values.append(make())
+            return values[0]
+        finally:
+            with self.changed:
+                flight = self._flights.pop(key)
+                flight.values, flight.landed = values, True
+                self.changed.notify_all()
+
+    def _wait(self, flight: _Flight[V], deadline: Deadline) -> None:
+        with self.changed:
+            if not self.changed.wait_for(lambda: flight.landed, timeout=deadline.remaining()):
+                flight.aboard -= 1
+                raise deadline.exceeded()
