@@ -1,6 +1,6 @@
 """Makes ``.venv`` fit the requirement files, once; names the system libraries that are missing, or installs them.
 
-    python3 scripts/environment.py [--browser] requirements.txt [requirements-dev.txt]
+    python3 scripts/environment.py [--browser] [--redis] requirements.txt [requirements-dev.txt]
 
 Needs Python's standard library only: it runs before anything is installed.
 """
@@ -46,12 +46,15 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("requirements", nargs="+", type=Path, help="pinned packages; each file builds on the last")
     parser.add_argument("--browser", action="store_true", help="see to a Chromium as well")
+    parser.add_argument("--redis", action="store_true", help="see to a redis-server as well")
     options = parser.parse_args(arguments)
     try:
         check_python()
         need_system_packages(missing_libraries(), optional=FOR_FACES_ONLY)
         if options.browser and not any(map(shutil.which, BROWSERS)):
             need_system_packages(["chromium"])
+        if options.redis and not shutil.which("redis-server"):
+            need_system_packages(["redis-server"])
         install(PROJECT_ROOT / ".venv", options.requirements)
     except SetupError as error:
         say(str(error))

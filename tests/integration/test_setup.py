@@ -163,6 +163,20 @@ def test_root_on_debian_gets_them_installed(monkeypatch: pytest.MonkeyPatch, sai
     assert commands[1][-1] == "libgl1"
 
 
+@pytest.mark.parametrize(("asked", "package"), [("--browser", "chromium"), ("--redis", "redis-server")])
+def test_the_programs_that_only_tests_need_are_seen_to_where_asked_for(
+    asked: str, package: str, monkeypatch: pytest.MonkeyPatch, steps: Steps, checkout: Path
+) -> None:
+    needed: list[str] = []
+    monkeypatch.setattr(environment, "PROJECT_ROOT", checkout)
+    monkeypatch.setattr(environment, "missing_libraries", list)
+    monkeypatch.setattr(environment, "need_system_packages", lambda packages, optional=(): needed.extend(packages))
+    monkeypatch.setattr(environment.shutil, "which", lambda program: None)
+    for arguments in ([], [asked]):
+        assert environment.main([*arguments, str(checkout / "requirements.txt")]) == 0
+    assert needed == [package]
+
+
 @pytest.mark.parametrize("script", ["serve", "test"])
 def test_without_a_fitting_python_the_scripts_say_so(script: str, tmp_path: Path) -> None:
     for tool in ("bash", "dirname", "env"):
