@@ -11,10 +11,16 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Plane = NDArray[np.float32]
 """(H, W) or (H, W, C), float32."""
+
+
+def as_plane(array: ArrayLike) -> Plane:
+    """What OpenCV or NumPy answered, told to the type checker; no copy where it is float32 already."""
+    return np.asarray(array, np.float32)
+
 
 BORDER = cv2.BORDER_REFLECT_101
 _SCHARR_SMOOTH = np.array([3, 10, 3], np.float32) / 16
@@ -25,37 +31,35 @@ _CENTRAL = np.array([-1, 0, 1], np.float32) / 2
 class Flow:
     """Unit vectors along the edges at every pixel; their sign means nothing, a line has two ends.
 
-    along_x, along_y: (H, W) parts of the tangent; coherence: (H, W) in 0 (no direction) to 1 (one clear direction).
+    along_x, along_y: (H, W) parts of the tangent.
     """
 
     along_x: Plane
     along_y: Plane
-    coherence: Plane
 
 
 def gaussian(image: Plane, sigma: float, radius: int) -> Plane:
     """`image` blurred by `sigma` px; nothing farther away than `radius` px counts."""
     side = 2 * radius + 1
-    return cv2.GaussianBlur(image, (side, side), sigma, borderType=BORDER)
+    return as_plane(cv2.GaussianBlur(image, (side, side), sigma, borderType=BORDER))
 
 
 def gradients(image: Plane) -> tuple[Plane, Plane]:
     """The derivatives of each channel by x and y, in units of the image per pixel."""
     by_x = cv2.sepFilter2D(image, cv2.CV_32F, _CENTRAL, _SCHARR_SMOOTH, borderType=BORDER)
     by_y = cv2.sepFilter2D(image, cv2.CV_32F, _SCHARR_SMOOTH, _CENTRAL, borderType=BORDER)
-    return by_x, by_y
+    return as_plane(by_x), as_plane(by_y)
 
 
 def find_flow(lab: Plane, sigma: float, radius: int) -> Flow:
     """The flow of `lab`, (H, W, 3): its structure tensor summed over the channels and blurred by `sigma` px."""
     by_x, by_y = gradients(lab)
     tensor = np.stack([(by_x * by_x).sum(axis=2), (by_x * by_y).sum(axis=2), (by_y * by_y).sum(axis=2)], axis=2)
-    xx, xy, yy = cv2.split(gaussian(tensor, sigma, radius))
+    xx, xy, yy = cv2.split(gaussian(as_plane(tensor), sigma, radius))
     # The angle of the steepest change; the tangent stands upright on it.
-    spread = cv2.magnitude(xx - yy, 2 * xy)
     angle = 0.5 * cv2.phase(xx - yy, 2 * xy)
     across_x, across_y = cv2.polarToCart(np.ones_like(angle), angle)
-    return Flow(-across_y, across_x, spread / (xx + yy + np.float32(0.05)))
+    return Flow(as_plane(-across_y), as_plane(across_x))
 
 
 def pixel_grid(height: int, width: int) -> tuple[Plane, Plane]:
@@ -66,7 +70,7 @@ def pixel_grid(height: int, width: int) -> tuple[Plane, Plane]:
 
 def sample(image: Plane, x: Plane, y: Plane) -> Plane:
     """`image` at the places `x`, `y` (H, W), between pixels by bilinear interpolation."""
-    return cv2.remap(image, x, y, cv2.INTER_LINEAR, borderMode=BORDER)
+    return as_plane(cv2.remap(image, x, y, cv2.INTER_LINEAR, borderMode=BORDER))
 
 
 def walk(flow: Flow, steps: int, sign: int) -> Iterator[tuple[Plane, Plane]]:
@@ -75,7 +79,7 @@ def walk(flow: Flow, steps: int, sign: int) -> Iterator[tuple[Plane, Plane]]:
     Euler's method, as Kang et al. (section 2.3). Yields the places' x and y, (H, W), after each step.
     """
     x, y = pixel_grid(*flow.along_x.shape)
-    tangents = cv2.merge([flow.along_x, flow.along_y])
+    tangents = as_plane(cv2.merge([flow.along_x, flow.along_y]))
     step_x, step_y = sign * flow.along_x, sign * flow.along_y
     for step in range(steps):
         x, y = x + step_x, y + step_y
@@ -90,4 +94,4 @@ def _turned_alike(tangents: Plane, before_x: Plane, before_y: Plane) -> tuple[Pl
     ahead = np.where(here_x * before_x + here_y * before_y < 0, np.float32(-1), np.float32(1))
     # Between tangents of opposite sign the interpolated one vanishes: stay there rather than jump.
     length = np.maximum(cv2.magnitude(here_x, here_y), np.float32(0.25))
-    return ahead * here_x / length, ahead * here_y / length
+    return as_plane(ahead * here_x / length), as_plane(ahead * here_y / length)
