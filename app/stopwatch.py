@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 
 class Stopwatch:
     """Adds up seconds per stage. Stages nest: an inner stage's time does not count for the outer one.
 
-    For one thread.
+    ``around``: what goes around each stage besides, by its name. For one thread.
     """
 
-    def __init__(self, stages: tuple[str, ...], clock: Callable[[], float] = time.perf_counter) -> None:
+    def __init__(
+        self,
+        stages: tuple[str, ...],
+        clock: Callable[[], float] = time.perf_counter,
+        around: Callable[[str], AbstractContextManager[object]] = nullcontext,
+    ) -> None:
         self._clock = clock
+        self._around = around
         self._spent = dict.fromkeys(stages, 0.0)
         self._running: list[str] = []
         self._since = clock()
@@ -25,7 +31,8 @@ class Stopwatch:
         self._lap()
         self._running.append(name)
         try:
-            yield
+            with self._around(name):
+                yield
         finally:
             self._lap()
             self._running.pop()

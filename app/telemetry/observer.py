@@ -8,6 +8,7 @@ The parts of the service call an Observer and know nothing of metrics; ``create_
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Final, Literal, TypeAlias
 
 from app.types import StyleId
@@ -56,6 +57,10 @@ class Observer:
 
     def cache_holds(self, level: CacheLevel, bytes: int, entries: int) -> None:
         """A cache of this process has that size from now on."""
+
+    def span(self, name: str) -> AbstractContextManager[object]:
+        """Goes around a piece of work in its own thread, for traces. name: one of few, never a client's."""
+        return nullcontext()
 
     def shared_cache_failed(self) -> None:
         """The cache of all machines was too slow, full or gone; the request went on without it."""

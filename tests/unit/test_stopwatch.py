@@ -1,6 +1,7 @@
 """Time counts for the innermost stage."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 from app.stopwatch import Stopwatch
 
@@ -26,3 +27,18 @@ def test_time_before_a_failure_counts() -> None:
     except ValueError:
         pass
     assert watch.seconds() == {"decode": 4.0}
+
+
+def test_something_may_go_around_each_stage() -> None:
+    told: list[str] = []
+
+    @contextmanager
+    def around(name: str) -> Iterator[None]:
+        told.append(f"{name} begins")
+        yield
+        told.append(f"{name} ends")
+
+    watch = Stopwatch(("blend", "infer"), around=around)
+    with watch.stage("blend"), watch.stage("infer"):
+        pass
+    assert told == ["blend begins", "infer begins", "infer ends", "blend ends"]
