@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -23,8 +24,10 @@ FAILED: Final = 1
 BROKEN: Final = 2
 """Exit code where the command could not do its work; argparse uses it for its own errors too."""
 
-INTERRUPTED: Final = 130
-"""Exit code after Ctrl-C, as shells have it: 128 + SIGINT."""
+_SIGNALLED: Final = 128
+
+INTERRUPTED: Final = _SIGNALLED + signal.SIGINT
+"""Exit code after Ctrl-C, as shells have it."""
 
 MOST_BYTES: Final = 512 << 20
 """Largest model file taken, in bytes: the largest AnimeGAN file known is 17 MB."""
@@ -41,9 +44,15 @@ def run_command(main: Callable[[], int | None]) -> NoReturn:
     """Run ``main`` and end the process with its exit code (None: 0).
 
     ToolError, the service's own errors, and what the system says of files become one sentence on standard error and
-    exit code 2. Anything else is a bug and keeps its trace.
+    exit code 2. Anything else is a bug and keeps its trace. A process that is told to end clears up first, as with
+    Ctrl-C.
     """
+    signal.signal(signal.SIGTERM, _end)
     sys.exit(_exit_code(main))
+
+
+def _end(number: int, _frame: object) -> NoReturn:
+    sys.exit(_SIGNALLED + number)
 
 
 def _exit_code(main: Callable[[], int | None]) -> int:

@@ -37,6 +37,17 @@ DEFAULT_SHOWN: Final = 12
 def main(arguments: list[str] | None = None) -> int:
     """The command; its exit code."""
     options = _parser().parse_args(arguments)
+    outcome = _judged(options)
+    _tell(outcome, options)
+    return 0 if outcome.passed else FAILED
+
+
+def judged(arguments: list[str]) -> Outcome:
+    """The verdict that the command with these arguments comes to, for other commands; nothing is printed."""
+    return _judged(_parser().parse_args(arguments))
+
+
+def _judged(options: argparse.Namespace) -> Outcome:
     bars = parse_bars(options.bars)
     registry = ModelRegistry.read(options.models)
     a, b = (find_subject(text, registry, like=options.like) for text in (options.a, options.b))
@@ -46,10 +57,8 @@ def main(arguments: list[str] | None = None) -> int:
         _progress(load_photos(find_photos(_folders(options), limit=options.limit), options.size)),
         [Photo(name, rgb) for name, rgb in made_pictures(options.size, options.size).items()],
     )
-    judged = judge(bars, comparison.mean, comparison.worst)
-    outcome = Outcome(a, b, comparison, judged, options.size, options.threads, _command(options), date.today())
-    _tell(outcome, options)
-    return 0 if outcome.passed else FAILED
+    held = judge(bars, comparison.mean, comparison.worst)
+    return Outcome(a, b, comparison, held, options.size, options.threads, _command(options), date.today())
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -10,6 +10,7 @@ from statistics import median
 
 from tools.bench.cell import Figures, Measured
 
+PLACE = ("style", "variant", "file", "file_bytes", "sha256", "size", "threads")
 FIGURES = ("median_ms", "best_ms", "runs", "load_ms", "rest_mib", "peak_mib")
 
 
@@ -17,11 +18,12 @@ def as_csv(measured: Sequence[Measured], machine: Mapping[str, str]) -> str:
     """A line for each cell, with the machine in its last columns so that files of many machines can be joined."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["style", "variant", "file_bytes", "size", "threads", *FIGURES, "fault", *machine])
+    writer.writerow([*PLACE, *FIGURES, "fault", *machine])
     for item in measured:
         subject = item.cell.subject
         figures = [_number(item.figures, name) for name in FIGURES]
-        place = [subject.card.id, subject.variant, subject.weights.bytes, item.cell.size, item.cell.threads]
+        file = [subject.weights.file, subject.weights.bytes, subject.weights.sha256]
+        place = [subject.card.id, subject.variant, *file, item.cell.size, item.cell.threads]
         writer.writerow([*place, *figures, item.fault or "", *machine.values()])
     return text.getvalue()
 

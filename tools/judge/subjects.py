@@ -90,7 +90,7 @@ def _known(path: Path, weights: WeightFile, registry: ModelRegistry) -> Subject 
 
 def _bare(path: Path, weights: WeightFile, registry: ModelRegistry, like: str | None) -> Subject:
     if like is None:
-        card = _made_card(path, inspect_network(path, _probes(), threads=1), weights)
+        card = _made_card(path, inspect_network(path, probes(), threads=1), weights)
     elif like in registry.styles:
         card = _with_file(registry.card(like), weights)
     else:
@@ -98,7 +98,7 @@ def _bare(path: Path, weights: WeightFile, registry: ModelRegistry, like: str | 
     return Subject(path.name, path, card, "file")
 
 
-def _probes() -> list[RgbImage]:
+def probes() -> list[RgbImage]:
     """Photos that show a network's ranges: the samples, or made pictures where they are not there."""
     if DEFAULT_FOLDERS[0].is_dir():
         return [photo.rgb for photo in load_photos(find_photos(DEFAULT_FOLDERS[:1], limit=_PROBES), _PROBE_SIDE)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from statistics import fmean
@@ -21,12 +22,16 @@ Scores: TypeAlias = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One measure. digits: decimal places worth showing. higher_is_better: else lower is."""
+    """One measure. digits: decimal places worth showing. higher_is_better: else lower is.
+
+    best: what it is for two equal pictures.
+    """
 
     title: str
     unit: str
     digits: int
     higher_is_better: bool
+    best: float
     of: Callable[[RgbImage, RgbImage], float]
 
     def worst(self, values: Iterable[float]) -> float:
@@ -39,16 +44,16 @@ class Measure:
 
 
 MEASURES: Final[Mapping[str, Measure]] = {
-    "ssim": Measure("SSIM", "", 4, True, ssim),
-    "psnr": Measure("PSNR", "dB", 1, True, psnr),
-    "gmsd": Measure("GMSD", "", 4, False, gmsd),
-    "color": Measure("colour shift", "ΔE2000", 2, False, color_shift),
-    "banding": Measure("banding", "levels", 2, False, banding),
-    "blockiness": Measure("blockiness", "levels", 2, False, blockiness),
-    "checkerboard": Measure("checkerboard", "levels", 2, False, checkerboard),
-    "edges": Measure("edge agreement", "F1", 3, True, edge_agreement),
-    "mean_error": Measure("mean error", "levels", 2, False, mean_error),
-    "max_error": Measure("largest error", "levels", 0, False, max_error),
+    "ssim": Measure("SSIM", "", 4, True, 1, ssim),
+    "psnr": Measure("PSNR", "dB", 1, True, math.inf, psnr),
+    "gmsd": Measure("GMSD", "", 4, False, 0, gmsd),
+    "color": Measure("colour shift", "ΔE2000", 2, False, 0, color_shift),
+    "banding": Measure("banding", "levels", 2, False, 0, banding),
+    "blockiness": Measure("blockiness", "levels", 2, False, 0, blockiness),
+    "checkerboard": Measure("checkerboard", "levels", 2, False, 0, checkerboard),
+    "edges": Measure("edge agreement", "F1", 3, True, 1, edge_agreement),
+    "mean_error": Measure("mean error", "levels", 2, False, 0, mean_error),
+    "max_error": Measure("largest error", "levels", 0, False, 0, max_error),
 }
 """By the key that options, JSON and cards use, in the order of tables."""
 

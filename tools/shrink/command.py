@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -17,7 +18,7 @@ from tools.judge.subjects import Subject, find_subject
 from tools.pictures import DEFAULT_FOLDERS, LEAST_SIDE, find_photos, load_photos
 from tools.shrink.eight_bits import EightBits
 from tools.shrink.files import read_full_precision
-from tools.shrink.int8 import ACTIVATIONS, METHODS, PERCENTILE, Int8Options
+from tools.shrink.int8 import ACTIVATIONS, METHODS, PERCENTILE, Int8Options, usual_ways
 from tools.shrink.panel import Panel
 from tools.shrink.photos import PhotoTensors, Split, split
 from tools.shrink.report import Circumstances, as_json, as_text, digest
@@ -29,6 +30,7 @@ FEW_CALIBRATING: Final = 50
 JUDGING: Final = 12
 SIZE: Final = 256
 SECONDS: Final = 300
+BEST: Final = "best"
 ROUNDS: Final = 11
 
 
@@ -69,8 +71,8 @@ def _eight_bits(
 ) -> EightBits:
     return EightBits(
         panel,
-        PhotoTensors(panel.card, photos.calibrating, options.size),
-        _int8_options(options),
+        PhotoTensors(panel.card, photos.calibrating, options.calibration_size),
+        _ways(options),
         parse_bars(options.bars),
         seconds=options.seconds,
         # Whatever the ranges and the search depend on is in the digest: another question finds another folder.
@@ -79,8 +81,9 @@ def _eight_bits(
     )
 
 
-def _int8_options(options: argparse.Namespace) -> Int8Options:
-    return Int8Options(options.method, options.activations, options.weight_bits, options.percentile)
+def _ways(options: argparse.Namespace) -> tuple[Int8Options, ...]:
+    usual = Int8Options(activations=options.activations, weight_bits=options.weight_bits, percentile=options.percentile)
+    return usual_ways(usual) if options.method == BEST else (replace(usual, method=options.method),)
 
 
 def _circumstances(subject: Subject, photos: Split, options: argparse.Namespace) -> Circumstances:
@@ -90,9 +93,10 @@ def _circumstances(subject: Subject, photos: Split, options: argparse.Namespace)
         calibrating=tuple(path.name for path in photos.calibrating),
         shared=photos.shared,
         size=options.size,
+        calibration_size=options.calibration_size,
         threads=options.threads,
-        int8=_int8_options(options),
-        bars=options.bars,
+        int8=_ways(options),
+        bars=tuple(map(str, parse_bars(options.bars))),
     )
 
 
@@ -124,7 +128,9 @@ def _parser(description: str) -> argparse.ArgumentParser:
 def _add_photo_options(group: argparse._ArgumentGroup) -> None:
     add = partial(group.add_argument, metavar="N")
     group.add_argument("--photos", type=Path, action="append", metavar="DIR", help="a folder; may be repeated")
-    add("--size", type=whole_number(LEAST_SIDE), default=SIZE, help="longest side in px (default: %(default)s)")
+    px, of = whole_number(LEAST_SIDE), "longest side in px of the photos that"
+    add("--size", type=px, default=SIZE, help=f"{of} judge (default: %(default)s)")
+    add("--calibration-size", type=px, default=SIZE, help=f"{of} calibrate (default: %(default)s)")
     add("--judging", type=whole_number(1), default=JUDGING, help="photos that judge (default: %(default)s)")
     add("--calibrating", type=whole_number(1), default=CALIBRATING, help="photos that calibrate (default: %(default)s)")
 
@@ -132,13 +138,15 @@ def _add_photo_options(group: argparse._ArgumentGroup) -> None:
 def _add_int8_options(group: argparse._ArgumentGroup) -> None:
     usual = Int8Options()
     add = group.add_argument
-    add("--method", choices=METHODS, default=usual.method, help="how ranges are found (default: %(default)s)")
+    ways = ", ".join(way.calibration for way in usual_ways(usual))
+    method = f"how ranges are found; {BEST}: of {ways} the one furthest from the bars (default: %(default)s)"
+    add("--method", choices=(BEST, *METHODS), default=BEST, help=method)
     add(
         "--percentile",
         type=_percentile,
         default=PERCENTILE,
         metavar="P",
-        help="of a tensor's numbers that its range holds, with that method (default: %(default)s)",
+        help="of a tensor's numbers that its range holds, with --method percentile (default: %(default)s)",
     )
     add("--activations", choices=ACTIVATIONS, default=usual.activations, help="int8 for ARM (default: %(default)s)")
     bits = "8 for ARM, and for x86 with VNNI (default: %(default)s)"

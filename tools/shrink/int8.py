@@ -7,7 +7,7 @@ ranges of its tensors; those are kept in a file, so that trying another choice t
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, get_args
 
@@ -54,7 +54,7 @@ FOLLOWING: Final = frozenset(
 _UNASKED: Final = "Pad"
 
 PERCENTILE: Final = 99.999
-"""Share of a tensor's numbers, in %, that its range holds by the percentile method: the best of those measured."""
+"""Share of a tensor's numbers, in %, that its range holds by the percentile method."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +69,20 @@ class Int8Options:
     activations: Activations = "uint8"
     weight_bits: Literal[7, 8] = 7
     percentile: float = PERCENTILE
+
+    @property
+    def calibration(self) -> str:
+        """How ranges are found, for people and for names of files."""
+        return f"percentile-{self.percentile:g}" if self.method == "percentile" else self.method
+
+
+def usual_ways(options: Int8Options) -> tuple[Int8Options, ...]:
+    """``options`` with each of the calibrations that were best for one network or another (docs/tools/optimize.md)."""
+    return (
+        replace(options, method="percentile", percentile=PERCENTILE),
+        replace(options, method="percentile", percentile=99.9999),
+        replace(options, method="min-max"),
+    )
 
 
 def kept_always(model: ModelProto) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -39,6 +40,11 @@ class Verdict:
     def passed(self) -> bool:
         """All bars met, and no picture broken."""
         return not self.broken and all(judged.passed for judged in self.judged)
+
+    @property
+    def strain(self) -> float:
+        """How near it comes to the bar that is nearest: 1 just meets it. Infinite where a picture is broken."""
+        return math.inf if self.broken else max((judged.strain for judged in self.judged), default=0.0)
 
     @property
     def faults(self) -> str:

@@ -32,7 +32,8 @@ USUALLY: Final = 100
 class Circumstances:
     """All that the figures depend on, but for the machine. network: SHA-256. shared: the same photos do both.
 
-    judging, calibrating: names of files. size: their longest side in px. threads: of a run.
+    judging, calibrating: names of files. size, calibration_size: their longest sides in px. threads: of a run.
+    int8: the ways that were tried. bars: each in full, as what a name stands for may change.
     """
 
     network: str
@@ -40,9 +41,10 @@ class Circumstances:
     calibrating: tuple[str, ...]
     shared: bool
     size: int
+    calibration_size: int
     threads: int
-    int8: Int8Options
-    bars: str
+    int8: tuple[Int8Options, ...]
+    bars: tuple[str, ...]
 
     def __str__(self) -> str:
         few = f" (few: {USUALLY} to {2 * USUALLY} are usual)" if len(self.calibrating) < USUALLY else ""

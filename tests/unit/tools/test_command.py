@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from app.config import PROJECT_ROOT
 from app.errors import ModelError
 from tools.command import ToolError, check_file, run_command, whole_file, whole_number
 
@@ -102,3 +106,19 @@ def _write_half(target: Path) -> None:
     with whole_file(target) as part:
         part.write_bytes(b"new")
         raise ZeroDivisionError
+
+
+def test_a_command_that_is_told_to_end_leaves_nothing_half_written(tmp_path: Path) -> None:
+    script = (
+        "import os, signal, sys\n"
+        "from pathlib import Path\n"
+        "from tools.command import run_command, whole_file\n"
+        "def main():\n"
+        "    with whole_file(Path(sys.argv[1]) / 'a.onnx') as part:\n"
+        "        part.write_bytes(b'half')\n"
+        "        os.kill(os.getpid(), signal.SIGTERM)\n"
+        "run_command(main)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", script, str(tmp_path)], cwd=PROJECT_ROOT, check=False)
+    assert ended.returncode == 128 + signal.SIGTERM
+    assert list(tmp_path.iterdir()) == []

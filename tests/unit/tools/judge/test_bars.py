@@ -34,3 +34,28 @@ def test_each_bar_looks_into_its_own_pool() -> None:
         ("mean ssim >= 0.9", 0.95, True),
         ("worst ssim >= 0.9", 0.85, False),
     ]
+
+
+@pytest.mark.parametrize(
+    ("bar", "value", "strain"),
+    [
+        (Bar("banding", "worst", 2), 0.5, 0.25),
+        (Bar("ssim", "mean", 0.98), 0.99, 0.5),
+        (Bar("ssim", "mean", 0.98), 0.96, 2),
+        (Bar("psnr", "mean", 30), 60, 0.5),
+        (Bar("psnr", "mean", 30), math.inf, 0),
+        (Bar("psnr", "mean", 30), 0, math.inf),
+        (Bar("ssim", "mean", 0.98), 1, 0),
+        (Bar("banding", "mean", 0), 0, 0),
+        (Bar("banding", "mean", 0), 0.1, math.inf),
+        (Bar("banding", "mean", 1), math.nan, math.inf),
+    ],
+)
+def test_strain_is_the_share_of_what_a_bar_allows(bar: Bar, value: float, strain: float) -> None:
+    assert bar.strain(value) == pytest.approx(strain)
+
+
+def test_a_few_pixels_far_off_are_no_pass_in_8_bit_however_good_the_means_are() -> None:
+    (bar,) = [bar for bar in BAR_SETS["int8"] if bar.key == "max_error"]
+    assert bar.pool == "worst"
+    assert [bar.met(levels) for levels in (24, 44)] == [True, False]

@@ -1,0 +1,1 @@
+"""Putting a network and its smaller variants into models.toml."""
