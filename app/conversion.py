@@ -23,11 +23,17 @@ from app.inference.painter import Painted, paint_faces
 from app.inference.stylizer import Stylizer
 from app.options import MAX_STRENGTH, ConvertOptions
 from app.stopwatch import Stopwatch
-from app.types import AlphaMask, Box, Checkpoint, Detector, Face, ImageFormat, RgbImage, StyleId
+from app.telemetry.observer import CacheOutcome
+from app.types import AlphaMask, Box, Checkpoint, Detector, Face, ImageFormat, RgbImage, StyleId, UploadFormat
 
 Notice: TypeAlias = Literal["faces-off", "no-face"]
 
 STAGES: Final = ("decode", "face", "infer", "blend", "encode")
+FINISHING_STAGES: Final = ("blend", "encode")
+"""Those of a picture that is drawn already."""
+
+FINISHING_OPTIONS: Final = ("strength", "format", "quality")
+"""Options that change nothing in what is drawn."""
 
 WORKING_PIXELS: Final = 25_000_000
 """A photo above this is decoded at a half of its sides or less: one of 24 MP keeps every pixel for its faces, one of
@@ -42,7 +48,9 @@ class Result:
     """The answer to one conversion.
 
     image: the encoded picture. width, height: its sides in pixels. faces: how many were treated on their own.
-    timings: seconds spent in each of STAGES. notices: what the sender should know, as stable codes.
+    timings: seconds by stage, of those that were gone through for this answer: STAGES, and ``cache`` for asking and
+    waiting there. notices: what the sender should know, as stable codes. cache: how the answer was come by; None where
+    nothing is remembered.
     """
 
     image: bytes
@@ -54,6 +62,32 @@ class Result:
     height: int
     timings: Mapping[str, float]
     notices: tuple[Notice, ...]
+    cache: CacheOutcome | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A picture that is drawn: what an answer of any strength, format and quality is made from.
+
+    photo: (H, W, 3) uint8, the upload, or the portrait in it, at the answer's size. drawing: the same, drawn. alpha:
+    (H, W) uint8, or None where it is opaque. upload: the kind of the upload. faces: how many were treated on their own.
+    """
+
+    photo: RgbImage
+    drawing: RgbImage
+    alpha: AlphaMask | None
+    upload: UploadFormat
+    style: StyleId
+    faces: int
+    notices: tuple[Notice, ...]
+
+
+Keep: TypeAlias = Callable[[Drawn], None]
+"""Is handed each drawing before an answer is made of it; changes nothing in it."""
+
+
+def forget(drawn: Drawn) -> None:
+    """Keeps no drawing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +134,9 @@ def works_in_full(options: ConvertOptions) -> bool:
     return options.size == "original" or (options.size or 0) > WORKING_SIDE
 
 
-def convert_picture(data: bytes, options: ConvertOptions, kit: Kit, checkpoint: Checkpoint) -> Result:
+def convert_picture(
+    data: bytes, options: ConvertOptions, kit: Kit, checkpoint: Checkpoint, keep: Keep = forget
+) -> Result:
     """The answer to the upload ``data``; ``options`` name a style and a size.
 
     ``checkpoint`` is called between pieces of work; what it raises ends it. Raises the errors of app.imaging.decode,
@@ -108,6 +144,17 @@ def convert_picture(data: bytes, options: ConvertOptions, kit: Kit, checkpoint: 
     had, NoFaceFound and FacesUnavailable.
     """
     watch = Stopwatch(STAGES)
+    drawn = _drawn(data, options, kit, watch, checkpoint)
+    keep(drawn)
+    return _finished(drawn, options, watch, checkpoint)
+
+
+def finish_picture(drawn: Drawn, options: ConvertOptions, checkpoint: Checkpoint) -> Result:
+    """As :func:`convert_picture`, from what is drawn already, by other ``options`` of the same style, face and size."""
+    return _finished(drawn, options, Stopwatch(FINISHING_STAGES), checkpoint)
+
+
+def _drawn(data: bytes, options: ConvertOptions, kit: Kit, watch: Stopwatch, checkpoint: Checkpoint) -> Drawn:
     with watch.stage("infer"):
         drawer = _Drawer.of(options, kit)
     with watch.stage("decode"):
@@ -119,26 +166,38 @@ def convert_picture(data: bytes, options: ConvertOptions, kit: Kit, checkpoint: 
     with watch.stage("decode"):
         scene = _scene(upload, options)
     height, width = scene.small.shape[:2]
-    format = options.format or answer_format(upload.format)
-    check_size(format, width, height)
+    # Refused before any work on it.
+    check_size(_format(options, upload.format), width, height)
     checkpoint()
-    drawing = drawer.draw(scene, search, watch, checkpoint)
+    painted = drawer.draw(scene, search, watch, checkpoint)
+    notices = search().notices
+    return Drawn(scene.small, painted.image, scene.alpha, upload.format, drawer.style, painted.faces, notices)
+
+
+def _finished(drawn: Drawn, options: ConvertOptions, watch: Stopwatch, checkpoint: Checkpoint) -> Result:
+    height, width = drawn.photo.shape[:2]
+    format = _format(options, drawn.upload)
+    check_size(format, width, height)
     with watch.stage("blend"):
-        rgb = mix(scene.small, drawing.image, options.strength / MAX_STRENGTH)
+        rgb = mix(drawn.photo, drawn.drawing, options.strength / MAX_STRENGTH)
     checkpoint()
     with watch.stage("encode"):
-        image = encode(rgb, format, quality=options.quality, alpha=scene.alpha if supports_alpha(format) else None)
+        image = encode(rgb, format, quality=options.quality, alpha=drawn.alpha if supports_alpha(format) else None)
     return Result(
         image=image,
         mimetype=MIMETYPES[format],
         format=format,
-        style=drawer.style,
-        faces=drawing.faces,
+        style=drawn.style,
+        faces=drawn.faces,
         width=width,
         height=height,
         timings=watch.seconds(),
-        notices=search().notices,
+        notices=drawn.notices,
     )
+
+
+def _format(options: ConvertOptions, upload: UploadFormat) -> ImageFormat:
+    return options.format or answer_format(upload)
 
 
 def _search(rgb: RgbImage, options: ConvertOptions, kit: Kit, watch: Stopwatch) -> _Search:
