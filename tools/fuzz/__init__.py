@@ -1,0 +1,1 @@
+"""Feeding the decoder what nobody would send on purpose, and what somebody would."""
