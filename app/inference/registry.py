@@ -45,12 +45,18 @@ class Style:
         """Whether the file is the one its card describes."""
         return self.reason is None
 
+    @property
+    def sha256(self) -> str:
+        """Of the weights picked, as the card has it."""
+        return next(file.sha256 for file in self.card.variants.values() if self.folder / file.file == self.path)
+
 
 @dataclass(frozen=True, slots=True)
 class DetectorModel:
     """A face detector's file, its licence and origin and, where it cannot be used, why."""
 
     path: Path
+    sha256: str
     licence: str
     origin: str
     reason: str | None
@@ -176,4 +182,4 @@ def _detector(table: Table, models_dir: Path) -> DetectorModel:
     table.finish()
     path = models_dir / weights.file
     fault = file_fault(path, weights)
-    return DetectorModel(path, licence, origin, fault and f"{table.name}: {path.name} {fault}.")
+    return DetectorModel(path, weights.sha256, licence, origin, fault and f"{table.name}: {path.name} {fault}.")
