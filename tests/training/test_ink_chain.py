@@ -102,8 +102,8 @@ def test_noise_gets_no_ink(level: int, noise: int) -> None:
 
 
 def test_a_contour_in_low_light_is_still_drawn() -> None:
-    picture = _flat((34, 32, 30), 128)
-    picture[:, 64:] = (22, 20, 18)
+    picture = _flat((56, 53, 50), 128)
+    picture[:, 64:] = (26, 24, 22)
     light = _lightness(draw(picture))[64]
     assert light[58:70].min() < light[90] - 1.5
 

@@ -32,7 +32,7 @@ def draw(rgb: RgbImage) -> RgbImage:
     gain = grade.dark_gain(lab[..., 0])[..., None]
     clean, paint = _paint(lab * gain)
     ink = _ink(clean, paint)
-    paint = flatten.bring_back_features(paint, clean, threshold=1.0, softness=3.0, calm=2.0)
+    paint = flatten.bring_back_features(paint, lab * gain, threshold=1.5, softness=2.5, calm=1.75)
     crisp = flatten.sharpen_edges(paint, sigma=1.5, push=1.2, threshold=0.8)
     crisp /= gain
     crisp[..., 0] = grade.soft_steps(crisp[..., 0], step=16, sharpness=5)

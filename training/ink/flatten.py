@@ -69,13 +69,13 @@ def sharpen_edges(lab: Plane, *, sigma: float, push: float, threshold: float) ->
     return sample(lab, as_plane(x + move * unit_x), as_plane(y + move * unit_y))
 
 
-def bring_back_features(paint: Plane, clean: Plane, *, threshold: float, softness: float, calm: float) -> Plane:
-    """Small features that the flattening took, eyes, teeth, letters: `clean` where it differs much more than around.
+def bring_back_features(paint: Plane, photo: Plane, *, threshold: float, softness: float, calm: float) -> Plane:
+    """Small features that the flattening took, eyes, teeth, letters: the photo where it differs more than all around.
 
     Both (H, W, 3); the numbers are as in `lines.ink_amount`, in Lab units.
     """
-    lost = gaussian(as_plane(np.sqrt(_squared_distance(clean, paint))), 1.0, 2)
+    lost = gaussian(as_plane(np.sqrt(_squared_distance(photo, paint))), 1.0, 2)
     around = gaussian(lost, 9.0, 18)
     excess = lost - np.float32(threshold) - np.float32(calm) * around
     share = smooth_step(as_plane(excess / np.float32(softness)))
-    return as_plane(paint + share[..., None] * (clean - paint))
+    return as_plane(paint + share[..., None] * (photo - paint))

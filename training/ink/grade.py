@@ -55,5 +55,5 @@ def colour(lab: Plane) -> Plane:
     light = tone_curve(light, as_plane(np.float32(0.28) * rest))
     shade = rest * smooth_step(as_plane((50 - light) / np.float32(50)))
     shine = smooth_step(as_plane((light - 60) / np.float32(30))) * smooth_step(as_plane((100 - light) / np.float32(10)))
-    a, b = a * gain + 3.4 * shade - 0.3 * shine, b * gain - 7.5 * shade + 3 * shine
+    a, b = a * gain + 3.4 * shade - 0.3 * shine, b * gain - 7.5 * shade + 2 * shine
     return as_plane(cv2.merge([light, a, b]))
