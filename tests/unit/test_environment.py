@@ -15,6 +15,9 @@ from app.config import PROJECT_ROOT
 INSTALLED_APART = ("requirements-tools.txt", "tools/convert/tensorflow-requirements.txt")
 """What a few of the tools import and all else does without; not there where the service is tested."""
 
+PINNED = ("requirements.txt", "requirements-traces.txt", "requirements-dev.txt")
+"""What the tests run in: the service, what it can do besides, and what tests need. Each file builds on the last."""
+
 _PIN = re.compile(r"([A-Za-z0-9._-]+)==([^\s;]+)(?:; .+)?")
 
 
@@ -46,21 +49,21 @@ def test_there_is_exactly_one_opencv() -> None:
     assert [name for name in installed() if name.startswith("opencv")] == ["opencv-contrib-python"]
 
 
-@pytest.mark.parametrize("file", ["requirements.txt", "requirements-dev.txt"])
+@pytest.mark.parametrize("file", PINNED)
 def test_what_is_installed_is_what_is_pinned(file: str) -> None:
     here = installed()
     assert {name: here.get(name) for name in pins(file)} == pins(file)
 
 
 def test_no_pin_is_made_twice() -> None:
-    assert pins("requirements.txt").keys() & pins("requirements-dev.txt").keys() == set()
-    for file in ("requirements.txt", "requirements-dev.txt"):
+    assert len(set().union(*map(pins, PINNED))) == sum(len(pins(file)) for file in PINNED)
+    for file in PINNED:
         assert len(pins(file)) == sum("==" in line for line in lines(file))
 
 
 def test_every_requirement_of_a_pinned_package_is_pinned_too() -> None:
     """So that no installation depends on the day it is made."""
-    pinned = pins("requirements.txt") | pins("requirements-dev.txt")
+    pinned = {name for file in PINNED for name in pins(file)}
     for name in pinned:
         for requirement in metadata.requires(name) or ():
             needed, _, marker = requirement.partition(";")
@@ -83,7 +86,7 @@ def _imports(path: Path) -> list[str]:
 
 @pytest.mark.parametrize(
     ("folders", "files"),
-    [(("app",), ("requirements.txt",)), (("tests", "tools"), ("requirements.txt", "requirements-dev.txt"))],
+    [(("app",), ("requirements.txt", "requirements-traces.txt")), (("tests", "tools"), PINNED)],
 )
 def test_what_is_imported_is_pinned(folders: tuple[str, ...], files: tuple[str, ...]) -> None:
     homes = metadata.packages_distributions()

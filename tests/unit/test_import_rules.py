@@ -32,7 +32,7 @@ HOMES = {
     "flask_limiter": ("app.web.limits",),
     "gunicorn": ("app.serving",),
     "prometheus_client": ("app.telemetry",),
-    "opentelemetry": ("app.telemetry.traces",),
+    "opentelemetry": ("app.telemetry.otel",),
     "redis": ("app.caching.redis_store",),
     "onnxruntime": ("app.inference.session",),
     "mediapipe": ("app.inference.faces",),
