@@ -64,6 +64,23 @@ class Settings:
     max_side: int = _setting(20_000, "Longest side of an upload in pixels.", check=_positive)
     max_requests: int = _setting(64, "Most requests inside at once; above that the answer is 503.", check=_positive)
     deadline: float = _setting(60.0, "Seconds one request may take, waiting included.", check=_positive)
+    cache_mib: int = _setting(
+        64,
+        "MiB of memory for answers that may be asked for again; 0 = nothing is remembered at all.",
+        check=_not_negative,
+    )
+    cache_drawings_mib: int = _setting(
+        32,
+        "MiB of memory for pictures that are drawn, so that another strength or format of them costs no network;"
+        " 0 = none.",
+        check=_not_negative,
+    )
+    cache_seconds: int = _setting(
+        600, "Seconds after which what is remembered is forgotten, asked for or not.", check=_positive
+    )
+    cache_redis: str = _setting(
+        "", "Redis in which several machines share their answers: redis://HOST:PORT; empty = none.", secret=True
+    )
     rate_limit: str = _setting(
         "120 per minute",
         "Pictures one client address may convert, in Flask-Limiter's notation; empty = no limit. Loopback is exempt.",

@@ -8,14 +8,18 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
 
+from app.caching.keys import Keys
+from app.caching.plan import CachePlan, plan_cache
+from app.caching.results import Bounds, ResultCache
 from app.config import SettingError, Settings
-from app.conversion import Kit, Result, convert_picture, works_in_full
+from app.conversion import Keep, Kit, Result, convert_picture, finish_picture, forget, works_in_full
 from app.deadline import NO_DEADLINE, Deadline
 from app.errors import InvalidOption, ModelError, NotReady, NoUsableStyle, StyleUnavailable
 from app.imaging.decode import DecodeLimits
@@ -25,6 +29,7 @@ from app.inference.cpu import best_concurrency, usable_cpus
 from app.inference.faces import DetectorUnavailable, MediaPipeDetector
 from app.inference.finder import FaceFinder
 from app.inference.gate import Gate, GatedSession
+from app.inference.processor import processor_kind
 from app.inference.registry import ModelRegistry, Style
 from app.inference.session import OrtSession
 from app.inference.shelf import AVAILABLE, READY, StyleShelf
@@ -78,7 +83,7 @@ class Parts:
     open_style: a style's stylizer; its networks wait at the gate they are handed. open_detector: raises
     DetectorUnavailable where faces cannot be found. runs: network runs at once. lanes: conversions under way at
     once; more would only hold more decoded pictures in memory. default_size: px of the longest side. observer: told
-    what happens.
+    what happens. cache: None remembers nothing.
     """
 
     registry: ModelRegistry
@@ -90,6 +95,7 @@ class Parts:
     default_style: StyleId
     default_size: int
     observer: Observer = UNOBSERVED
+    cache: CachePlan | None = None
 
 
 class _Runtime:
@@ -105,6 +111,9 @@ class _Runtime:
         self.beside = ThreadPoolExecutor(parts.lanes, thread_name_prefix="beside")
         # 50 megapixels in full take over half a gigabyte: one such picture at a time, whatever the lanes.
         self.large = threading.BoundedSemaphore(1)
+        self.cache = parts.cache.open() if parts.cache else None
+        # What is drawn already waits for no network; encoding alone is bounded too.
+        self.finishing = threading.BoundedSemaphore(parts.lanes)
         self.start_lock = threading.Lock()
         self.thread: threading.Thread | None = None
         self.settled = threading.Event()
@@ -271,11 +280,37 @@ class Engine:
         """
         runtime = self._ready_runtime(deadline)
         options = self._filled(options)
+        if self._parts.cache is None or runtime.cache is None:
+            return self._converted(data, options, runtime, deadline)
+        faces = options.face != "off" and runtime.finder.detector() is not None
+        keys = self._parts.cache.keys.keys(data, options, faces=faces)
+        make = partial(self._from_drawing, data, options, runtime, deadline, runtime.cache, keys)
+        return runtime.cache.answer(keys, make, deadline)
+
+    def _from_drawing(
+        self,
+        data: bytes,
+        options: ConvertOptions,
+        runtime: _Runtime,
+        deadline: Deadline,
+        cache: ResultCache,
+        keys: Keys,
+    ) -> Result:
+        """Where the picture was drawn before, for another strength or format: what remains to be done."""
+        drawn = cache.drawn(keys)
+        if drawn is None:
+            return self._converted(data, options, runtime, deadline, partial(cache.keep, keys))
+        with _place(runtime.finishing, deadline):
+            return finish_picture(drawn, options, deadline.check)
+
+    def _converted(
+        self, data: bytes, options: ConvertOptions, runtime: _Runtime, deadline: Deadline, keep: Keep = forget
+    ) -> Result:
         with contextlib.ExitStack() as places:
             if works_in_full(options):
                 places.enter_context(_place(runtime.large, deadline))
             places.enter_context(_place(runtime.lanes, deadline))
-            result = convert_picture(data, options, self._kit(runtime), deadline.check)
+            result = convert_picture(data, options, self._kit(runtime), deadline.check, keep)
         self._parts.observer.converted(result.style, result.timings)
         return result
 
@@ -296,6 +331,8 @@ class Engine:
         """Let go of the networks and the detector. A later start begins afresh."""
         runtime, self._own_runtime = self._runtime(), _Runtime(self._parts)
         runtime.beside.shutdown()
+        if runtime.cache is not None:
+            runtime.cache.close()
         runtime.finder.close()
 
 
@@ -334,15 +371,16 @@ def _parts(settings: Settings, observer: Observer) -> Parts:
         models = [_detector_file(registry, name) for name in ("short_range", "full_range")]
         return MediaPipeDetector(*models)
 
+    limits = DecodeLimits(
+        max_bytes=settings.max_upload_mib * MEBIBYTE,
+        max_pixels=settings.max_megapixels * 1_000_000,
+        max_side=settings.max_side,
+    )
     return Parts(
         registry=registry,
         open_style=open_style,
         open_detector=open_detector,
-        limits=DecodeLimits(
-            max_bytes=settings.max_upload_mib * MEBIBYTE,
-            max_pixels=settings.max_megapixels * 1_000_000,
-            max_side=settings.max_side,
-        ),
+        limits=limits,
         runs=runs,
         # One decodes and encodes while another runs a network.
         lanes=runs + 1,
@@ -350,7 +388,21 @@ def _parts(settings: Settings, observer: Observer) -> Parts:
         default_style=settings.style if settings.style in registry.styles else registry.usable[0],
         default_size=settings.size,
         observer=observer,
+        cache=_cache(settings, registry, limits, observer),
     )
+
+
+def _cache(settings: Settings, registry: ModelRegistry, limits: DecodeLimits, observer: Observer) -> CachePlan | None:
+    if not settings.cache_mib:
+        return None
+    bounds = Bounds(settings.cache_mib * MEBIBYTE, settings.cache_drawings_mib * MEBIBYTE, settings.cache_seconds)
+    # Kinds of processors round differently, and a limit decides whether there is an answer.
+    around = [settings.provider, processor_kind(), asdict(limits)]
+    try:
+        return plan_cache(registry, around, bounds, settings.cache_redis, observer)
+    except ValueError:
+        # The address may hold a password: it is not repeated.
+        raise SettingError("ANIMEBOOTH_CACHE_REDIS cannot be used: write redis://HOST:PORT.") from None
 
 
 def _detector_file(registry: ModelRegistry, name: str) -> Path:

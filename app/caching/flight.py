@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
 from app.deadline import Deadline
@@ -43,6 +43,10 @@ class SingleFlight(Generic[V]):
             if flight.values:
                 return flight.values[0]
             deadline.check()
+
+    def __iter__(self) -> Iterator[str]:
+        """The keys of what is being made at this moment."""
+        return iter(list(self._flights))
 
     def aboard(self, key: str) -> int:
         """How many are making ``key`` or waiting for it at this moment."""
