@@ -55,10 +55,15 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class StyleInfo:
-    """A style as people see it. ``state``: ``ready``, ``available`` or ``unavailable: why``."""
+    """A style as people see it. ``state``: ``ready``, ``available`` or ``unavailable: why``.
+
+    variant, sha256: of the weights in use.
+    """
 
     card: ModelCard
     state: str
+    variant: str = ""
+    sha256: str = ""
 
     @property
     def usable(self) -> bool:
@@ -243,7 +248,8 @@ class Engine:
     def styles(self) -> list[StyleInfo]:
         """Every style: those of models.toml in its order, then the added ones."""
         states = self.status().styles
-        return [StyleInfo(style.card, states[name]) for name, style in self._parts.registry.styles.items()]
+        styles = self._parts.registry.styles.items()
+        return [StyleInfo(style.card, states[name], *style.weights_in_use) for name, style in styles]
 
     @property
     def default_style(self) -> StyleId:

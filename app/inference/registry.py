@@ -46,6 +46,12 @@ class Style:
         return self.reason is None
 
     @property
+    def weights_in_use(self) -> tuple[str, str]:
+        """The name of the variant picked, and the SHA-256 of its file."""
+        variants = self.card.variants.items()
+        return next((name, file.sha256) for name, file in variants if self.folder / file.file == self.path)
+
+    @property
     def sha256(self) -> str:
         """Of the weights picked, as the card has it."""
         return next(file.sha256 for file in self.card.variants.values() if self.folder / file.file == self.path)

@@ -387,3 +387,11 @@ def test_cards_are_read_without_onnxruntime() -> None:
     """Styles are listed, and files checked, in processes that never run a network."""
     code = "import sys, app.inference.registry; sys.exit('onnxruntime' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=BUILT_IN.parent, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("variant", ["fp32", "fp16"])
+def test_a_style_tells_which_weights_it_uses(variant: str) -> None:
+    style = ModelRegistry.load(BUILT_IN, variant=variant, with_added=False).styles["hayao"]
+    name, digest = style.weights_in_use
+    assert style.card.variants[name].sha256 == digest
+    assert hashlib.sha256(style.path.read_bytes()).hexdigest() == digest
