@@ -14,9 +14,14 @@ export function fileNameOf(header) {
   return plain ? (plain[1] ?? plain[2]) : null;
 }
 
-/** Seconds of work in a Server-Timing header: its `total`, else the sum of its parts. @param {string | null} header */
+/**
+ * Seconds of work in a Server-Timing header: its `total`, else the sum of its parts; 0 where it came from the cache.
+ * @param {string | null} header
+ */
 export function serverSeconds(header) {
   const parts = [...(header ?? "").matchAll(/([\w-]+)[^,]*?;\s*dur\s*=\s*"?([\d.]+)/g)];
+  const names = parts.map(([, name]) => name);
+  if (names.includes("cache") && !names.includes("infer")) return 0;
   const total = parts.find(([, name]) => name === "total");
   const milliseconds = total ? Number(total[2]) : parts.reduce((sum, [, , duration]) => sum + Number(duration), 0);
   return milliseconds / 1000;

@@ -22,7 +22,8 @@ OpenPage = Callable[..., Page]
 
 @pytest.fixture(scope="session")
 def address() -> Iterator[str]:
-    with serve() as server:
+    # The page shows work under way; with a cache, which test comes first would decide whether there is any.
+    with serve(environment={"ANIMEBOOTH_CACHE_MIB": "0"}) as server:
         yield server.url
 
 

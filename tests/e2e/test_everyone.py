@@ -203,6 +203,22 @@ def test_the_usual_time_is_learned_from_answers_and_odd_storage_does_no_harm(pag
     assert learned[0] > 0
 
 
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        ("decode;dur=9.1, infer;dur=203.4, total;dur=246.0", 0.246),
+        ("cache;dur=0.2, decode;dur=9.1, infer;dur=203.4, total;dur=246.0", 0.246),
+        ("decode;dur=40, infer;dur=60", 0.1),
+        ("cache;dur=0.3, total;dur=1.4", 0),
+        ("cache;dur=0.3, blend;dur=1, encode;dur=8, total;dur=12", 0),
+        ("", 0),
+    ],
+)
+def test_an_answer_from_the_cache_says_nothing_of_the_usual_time(page: Page, header: str, seconds: float) -> None:
+    script = "header => import('/static/js/answer.js').then(({serverSeconds}) => serverSeconds(header))"
+    assert page.evaluate(script, header) == seconds
+
+
 def test_the_work_is_told_against_the_usual_time(page: Page) -> None:
     # The real answer comes too soon to be watched: the panel is asked to show a longer one.
     start: float = page.evaluate(
