@@ -1,7 +1,8 @@
 """What networks cost and lose, as one table: ``python -m tools.models_table BENCHMARK.csv ... VERDICT.json ...``.
 
 Joins the CSV of tools.benchmark_models with verdicts that tools.verify printed with --json, by the files' SHA-256, and
-prints Markdown: size, milliseconds, memory, and what each file lost against the one that judged it.
+prints Markdown: size, milliseconds, memory, and what each file lost against the one that judged it. Of benchmarks made
+again the best figures count.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from typing import Final, TypeAlias
 from app.inference.card import ModelCard
 from app.inference.session import OrtSession
 from app.inference.stylizer import Stylizer
+from app.types import RgbImage
 from tools.judge.subjects import Subject
 from tools.measures.made import made_pictures
 
@@ -61,7 +62,7 @@ class Measured:
     fault: str | None = None
 
 
-Work: TypeAlias = Callable[[Path, ModelCard, int, int, float], Figures]
+Work: TypeAlias = Callable[[Path, ModelCard, RgbImage, int, float], Figures]
 """As :func:`run_cell`."""
 
 
@@ -72,11 +73,13 @@ def measure(cell: Cell, seconds: float, work: Work | None = None) -> Measured:
     """
     # Tables of words are views, which no process can send another; the network needs none of them.
     card = replace(cell.subject.card, title={}, description={}, variants={})
+    # Made here: in the process that is measured, making it would be the peak.
+    picture = next(iter(made_pictures(cell.size, cell.size).values()))
     # Spawned, not forked: memory that this process has touched must not count.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(max_workers=1, mp_context=context) as pool:
         try:
-            future = pool.submit(work or run_cell, cell.subject.path, card, cell.size, cell.threads, seconds)
+            future = pool.submit(work or run_cell, cell.subject.path, card, picture, cell.threads, seconds)
             return Measured(cell, future.result())
         except BrokenProcessPool:
             return Measured(cell, None, "the system ended it, for want of memory perhaps")
@@ -85,9 +88,8 @@ def measure(cell: Cell, seconds: float, work: Work | None = None) -> Measured:
             return Measured(cell, None, str(error))
 
 
-def run_cell(path: Path, card: ModelCard, size: int, threads: int, seconds: float) -> Figures:
+def run_cell(path: Path, card: ModelCard, picture: RgbImage, threads: int, seconds: float) -> Figures:
     """Measure in this process: it should be a fresh one."""
-    picture = next(iter(made_pictures(size, size).values()))
     rest = peak_rss()
     start = time.perf_counter()
     stylizer = Stylizer(card, OrtSession(path, card, threads=threads))

@@ -66,6 +66,14 @@ def test_a_file_that_is_no_faster_or_failed_is_told(tmp_path: Path) -> None:
     ]
 
 
+def test_of_several_benchmarks_the_best_figures_count(tmp_path: Path) -> None:
+    first = benchmark(tmp_path)
+    again = first.with_name("again.csv")
+    again.write_text(first.read_text(encoding="utf-8").replace(",128.0,", ",90,"), encoding="utf-8")
+    for files in ([first, again], [again, first]):
+        assert rows(joined_table(*read_files(files)))["hayao fp32"][1:3] == ["256 / 90", "512 / 256"]
+
+
 def test_what_was_judged_stands_behind_what_judged_it(tmp_path: Path) -> None:
     files = [benchmark(tmp_path), verdict(tmp_path, "own"), verdict(tmp_path, "int8")]
     assert list(rows(joined_table(*read_files(files)))) == ["Network", "hayao fp32", "hayao int8", "own"]
