@@ -16,6 +16,7 @@ from app.i18n import Language
 from app.options import ConvertOptions, parse_options
 from app.page_text import page_language
 from app.types import StyleId
+from app.web.account import account
 from app.web.answers import page_response, picture_response
 from app.web.catalogue import ServiceLimits, catalogue, status_document
 from app.web.limits import Gate, View, require_key
@@ -86,12 +87,13 @@ class _Views:
             result = self._engine.convert_with(
                 upload.data, self._options(merged_options(asked, upload.fields)), deadline
             )
+        account().result = result
         if prefers_page(request.accept_mimetypes):
             language = page_language(request)
             page = page_response(result, upload.name, self._title(result.style), language)
-            return _unstored(_localised(page, language))
+            return _private(_localised(page, language))
         seconds = self._limits.deadline - deadline.remaining()
-        return _unstored(picture_response(result, upload.name, seconds))
+        return _private(picture_response(result, upload.name, seconds))
 
     def styles(self) -> ResponseReturnValue:
         return _revalidated(jsonify(catalogue(self._engine.styles(), self._engine.default_style, self._limits)))
@@ -124,6 +126,7 @@ class _Views:
         options = parse_options(given, [info.card.id for info in self._engine.styles()])
         if options.format is None and not prefers_page(request.accept_mimetypes):
             options = replace(options, format=accepted_format(request.accept_mimetypes))
+        account().style = options.style or self._engine.default_style
         return options
 
     @cached_property
@@ -141,8 +144,12 @@ def _localised(page: Response, language: str) -> Response:
 
 def _unstored(response: Response) -> Response:
     response.headers["Cache-Control"] = "no-store"
-    if request.method == "POST":
-        response.vary.add("Accept")
+    return response
+
+
+def _private(response: Response) -> Response:
+    response.headers["Cache-Control"] = "private, no-store"
+    response.vary.add("Accept")
     return response
 
 

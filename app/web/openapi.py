@@ -15,6 +15,7 @@ from app.i18n import DEFAULT_LANGUAGE, LANGUAGES
 from app.imaging.encode import MIMETYPES
 from app.options import FACE_MODES, FORMATS, MAX_QUALITY, MAX_SIZE, MAX_STRENGTH, MIN_QUALITY, MIN_SIZE, OPTION_NAMES
 from app.types import StyleId
+from app.web.answers import CACHE_HEADER, CACHE_WORDS
 from app.web.catalogue import ServiceLimits
 from app.web.negotiation import PROBLEM_JSON
 from app.web.problems import problem_title, problem_type, public_errors
@@ -35,7 +36,7 @@ UPLOAD_MIMETYPES: Final = (
 )
 
 _ABOUT: Final = (
-    "A photo goes in, an anime picture comes out. Everything happens on this server; no picture is kept.\n\n"
+    "A photo goes in, an anime picture comes out. Everything happens on this server; no picture is written to disk.\n\n"
     "`curl -F image=@me.jpg -F style=cute http://localhost:8000/convert -o anime.jpg`"
 )
 
@@ -159,7 +160,7 @@ def _binary(description: str) -> Json:
 def _picture() -> Json:
     picture = {"schema": _binary("The anime picture: sRGB, no metadata.")}
     page = {"text/html": {"schema": {"type": "string", "description": "The picture in a page, for a browser's form."}}}
-    names = ("Content-Disposition", "Server-Timing", "X-Style", "X-Faces", "X-Size", "X-Notice")
+    names = ("Content-Disposition", "Server-Timing", "X-Style", "X-Faces", "X-Size", "X-Notice", CACHE_HEADER)
     return {
         "description": "The picture.",
         "headers": _header_references(*names, "X-Request-Id"),
@@ -168,7 +169,7 @@ def _picture() -> Json:
 
 
 def _convert_errors() -> list[type[AnimeBoothError]]:
-    elsewhere = {"not-found", "method-not-allowed"}
+    elsewhere = {"not-found", "method-not-allowed", "forbidden"}
     return [error for error in public_errors() if error.code not in elsewhere]
 
 
@@ -233,11 +234,18 @@ def _header_references(*names: str) -> Json:
 def _headers() -> Json:
     return {
         "Content-Disposition": _header("A safe file name after the upload's, as `attachment`."),
-        "Server-Timing": _header(f"Milliseconds spent: {', '.join(STAGES)}, total."),
+        "Server-Timing": _header(
+            f"Milliseconds spent for this request: cache, {', '.join(STAGES)} (those gone through), total."
+        ),
         "X-Style": _header("Id of the style."),
         "X-Faces": _header("How many faces were drawn on their own.", {"type": "integer", "minimum": 0}),
         "X-Size": _header("Width and height in pixels.", {"type": "string", "pattern": "^[0-9]+x[0-9]+$"}),
         "X-Notice": _header(f"What the sender should know, if anything. Codes: {', '.join(get_args(Notice))}."),
+        CACHE_HEADER: _header(
+            "`miss`: made for this request. `hit`: it was remembered here, or being made for somebody else. `shared`:"
+            " another machine had made it. Missing where nothing is remembered.",
+            {"type": "string", "enum": list(dict.fromkeys(CACHE_WORDS.values()))},
+        ),
         "X-Request-Id": _header("The id that came with the request, or a new one; it is also in the log."),
         "Retry-After": _header("Seconds to wait before the same request is worth another try.", {"type": "integer"}),
     }

@@ -1,8 +1,8 @@
 // The API pages' own moves: copy an example, call a route and show what came back. They read without it, too.
 
 const SHOWN_HEADERS = [
-  "Content-Type", "Content-Length", "Content-Disposition", "X-Style", "X-Faces", "X-Size", "X-Notice", "Server-Timing",
-  "Retry-After", "X-Request-Id",
+  "Content-Type", "Content-Length", "Content-Disposition", "X-Style", "X-Faces", "X-Size", "X-Notice", "X-Cache",
+  "Server-Timing", "Retry-After", "X-Request-Id",
 ];
 
 function textBlock(text) {

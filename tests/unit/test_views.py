@@ -34,7 +34,7 @@ def test_a_form_is_answered_with_the_picture_and_what_was_done() -> None:
     assert response.headers["X-Style"] == "hayao"
     assert response.headers["X-Faces"] == "0"
     assert response.headers["X-Size"] == "64x43"
-    assert response.headers["Cache-Control"] == "no-store"
+    assert response.headers["Cache-Control"] == "private, no-store"
 
 
 def test_a_body_is_answered_like_a_form() -> None:
@@ -137,7 +137,7 @@ def test_a_browser_without_script_gets_a_page_with_the_picture() -> None:
     response = SERVICE.post("/convert?lang=ja", data=form(name="自撮り.png"), headers={"Accept": BROWSER})
     assert response.status_code == 200
     assert response.content_type == "text/html; charset=utf-8"
-    assert response.headers["Cache-Control"] == "no-store"
+    assert response.headers["Cache-Control"] == "private, no-store"
     assert response.headers["Content-Language"] == "ja"
     assert 'lang="ja"' in response.text
     assert "data:image/png;base64," in response.text
