@@ -33,8 +33,13 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     subjects = list(_subjects(options.networks, ModelRegistry.read(options.models)))
     cells = [Cell(*place) for place in _places(subjects, options.sizes, options.threads or _threads())]
-    measured = [_measure(cell, number, len(cells), options.seconds) for number, cell in enumerate(cells, 1)]
-    _write(options.out, measured)
+    measured: list[Measured] = []
+    for number, cell in enumerate(cells, 1):
+        measured.append(_measure(cell, number, len(cells), options.seconds))
+        # After each: whoever stops it half-way, or is stopped, has what was measured.
+        _write(options.out, measured)
+    print(as_markdown(measured, describe_machine()))
+    print(f"Written to {options.out}.", file=sys.stderr)
     return FAILED if any(item.fault for item in measured) else 0
 
 
@@ -93,16 +98,13 @@ def _measure(cell: Cell, number: int, count: int, seconds: float) -> Measured:
 
 def _write(folder: Path, measured: list[Measured]) -> None:
     machine = describe_machine()
-    text = as_markdown(measured, machine)
     for name, content in (
         ("benchmark.csv", as_csv(measured, machine)),
-        ("benchmark.md", text),
+        ("benchmark.md", as_markdown(measured, machine)),
         ("benchmark.svg", as_svg(measured)),
     ):
         with whole_file(folder / name) as part:
             part.write_text(content, encoding="utf-8")
-    print(text)
-    print(f"Written to {folder}.", file=sys.stderr)
 
 
 if __name__ == "__main__":
