@@ -62,6 +62,10 @@ class OrtSession:
         _check(self._session.get_inputs(), "input", card.input_name, card)
         _check(self._session.get_outputs(), "output", card.output_name, card)
         self._input, self._outputs = card.input_name, [card.output_name]
+        ends = (*self._session.get_inputs(), *self._session.get_outputs())
+        own = [end for end in ends if end.name in (card.input_name, card.output_name)]
+        self.takes_batches: bool = all(_length(end.shape[0]) is None for end in own)
+        """Whether a run may have several pictures: not where the file fixes their number."""
 
     def run(self, tensor: Tensor) -> Tensor:
         """One forward pass: float32 in and out, layout and ranges as on the card. Equal input, equal output."""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from dataclasses import replace
+from math import lcm
+from typing import Final, TypeAlias
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 
-from app.imaging.sizing import crop, pad, window
+from app.imaging.sizing import SizeRequirements, crop, pad, window
 from app.imaging.tiles import Tile, plan_tiles, tile_weights
 from app.inference.card import ModelCard
 from app.types import Checkpoint, RgbImage, Session, Tensor, never_stop
@@ -23,22 +26,35 @@ RAMP: Final = 64
 """Pixels over which neighbouring tiles fade into each other where the network is not ``local``. Real-ESRGAN's hard
 paste shows (Real-ESRGAN#211); cosine ramps of 32 px and more do not."""
 
+InTurn: TypeAlias = Callable[[Tensor, Checkpoint], Tensor]
+"""Runs a tensor of one picture when its turn comes; what the checkpoint raises meanwhile ends the wait."""
+
 _FULL: Final = 255.0
 
 
 class Stylizer:
     """Runs pictures through ``session`` as ``card`` says. Safe from several threads if the session is.
 
-    whole_limit: longest side, in px, of a picture run in one piece. tile: longest side of a tile, in px.
+    whole_limit: longest side, in px, of a picture run in one piece. tile: longest side of a tile, in px. shape_step:
+    sides are padded to a multiple of it too, so that pictures of many ratios share few shapes. in_turn: how a run
+    gets its turn among others; default, at once.
     """
 
     def __init__(
-        self, card: ModelCard, session: Session, *, tile: int = TILE_SIDE, whole_limit: int = WHOLE_LIMIT
+        self,
+        card: ModelCard,
+        session: Session,
+        *,
+        tile: int = TILE_SIDE,
+        whole_limit: int = WHOLE_LIMIT,
+        shape_step: int = 1,
+        in_turn: InTurn | None = None,
     ) -> None:
         self.card = card
-        self._session = session
+        self._in_turn: InTurn = in_turn or (lambda tensor, _: session.run(tensor))
         self._tile = tile
         self._whole_limit = whole_limit
+        self._sizes = _stepped(card.sizes, shape_step)
         low, high = card.input_range
         self._levels = (np.arange(256) / _FULL * (high - low) + low).astype(np.float32)
 
@@ -50,7 +66,7 @@ class Stylizer:
         height, width = rgb.shape[:2]
         if self._runs_whole(width, height):
             checkpoint()
-            return np.ascontiguousarray(crop(self._run(pad(rgb, self.card.sizes)), width, height))
+            return np.ascontiguousarray(crop(self._run(pad(rgb, self._sizes), checkpoint), width, height))
         return self._run_tiled(rgb, checkpoint)
 
     def _runs_whole(self, width: int, height: int) -> bool:
@@ -65,11 +81,11 @@ class Stylizer:
         ramp = 0 if self.card.local else RAMP
         for tile in plan_tiles(width, height, self.card.sizes, tile=self._tile, halo=self.card.halo, ramp=ramp):
             checkpoint()
-            _lay(result, tile, self._run(window(rgb, tile.read)))
+            _lay(result, tile, self._run(window(rgb, tile.read), checkpoint))
         return result
 
-    def _run(self, rgb: RgbImage) -> RgbImage:
-        output = self._session.run(self._to_tensor(rgb))
+    def _run(self, rgb: RgbImage, checkpoint: Checkpoint) -> RgbImage:
+        output = self._in_turn(self._to_tensor(rgb), checkpoint)
         result = self._to_rgb(output)
         # One look over the whole is cheap. A network in half precision may overflow on odd pictures: where it has
         # no answer, the photo shows.
@@ -104,6 +120,10 @@ class Stylizer:
         low, high = self.card.output_range
         scale = _FULL / (high - low)
         return np.asarray(cv2.addWeighted(values, scale, values, 0, -low * scale, dtype=cv2.CV_8U), np.uint8)
+
+
+def _stepped(sizes: SizeRequirements, step: int) -> SizeRequirements:
+    return sizes if sizes.fixed else replace(sizes, multiple_of=lcm(sizes.multiple_of, step))
 
 
 def _lay(result: RgbImage, tile: Tile, pixels: RgbImage) -> None:
