@@ -23,7 +23,7 @@ _OPSET: Final = 17
 
 _SIZE: Final = re.compile(r"([1-9]\d{0,4})x([1-9]\d{0,4})")
 
-FAMILY_NAMES: Final = ("lite", "animegan-v2", "animegan-v2-halfpixel", "animegan-v3")
+FAMILY_NAMES: Final = ("lite", "lite2", "animegan-v2", "animegan-v2-halfpixel", "animegan-v3")
 """The keys of tools.networks.families.FAMILIES, which only PyTorch checkpoints need, and which need PyTorch."""
 
 

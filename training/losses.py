@@ -79,6 +79,8 @@ def _dilated(plane: Tensor, side: int) -> Tensor:
 
 def ssim(drawn: Tensor, wanted: Tensor) -> Tensor:
     """Mean SSIM of (N, 1, H, W) with a Gaussian window of 1.5 px, the rim left out."""
+    # From black, as SSIM is defined: its first term compares means as ratios.
+    drawn, wanted = drawn + 1, wanted + 1
     stacked = torch.cat([drawn, wanted, drawn * drawn, wanted * wanted, drawn * wanted], 1)
     a, b, aa, bb, ab = _windowed(stacked).chunk(5, 1)
     c1, c2 = _STABILIZERS

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 from torch import Tensor, nn
 
-from tools.networks import animegan_v2, animegan_v3, lite
+from tools.networks import animegan_v2, animegan_v3, lite, lite2
 
 State: TypeAlias = Mapping[str, Tensor]
 """Name of a weight to its value, as ``state_dict`` gives it."""
@@ -58,6 +58,7 @@ def _animegan_v3(_: State) -> nn.Module:
 FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
     {
         "lite": Family("Lite", "stem.weight", lite.lite_like, multiple=8),
+        "lite2": Family("Lite2", "enter.weight", lite2.lite2_like, multiple=8),
         "animegan-v2": Family(
             "AnimeGANv2", "block_a.0.1.weight", partial(_animegan_v2, align_corners=True), multiple=8
         ),

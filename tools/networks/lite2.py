@@ -1,10 +1,10 @@
 """Lite2: the second network of the built-in styles, in three sizes.
 
-Like Lite fully convolutional with ReLU only, and no layer looks at the whole picture, so that a tile with its halo gives
-the very pixels of the whole. What is different comes from timing each layer of Lite in ONNX Runtime: a fifth of its time
-went into shuffling pixels, and a convolution of 24 channels takes as long as one of 32. So pixels are shuffled once, at
-the very end; on the way up they are repeated, which costs next to nothing, and convolutions at 1/2 of the side draw
-the lines.
+Like Lite it is fully convolutional with ReLU only, and no layer looks at the whole picture, so that a tile with its
+halo gives the very pixels of the whole. What is different comes from timing each layer of Lite in ONNX Runtime: a
+fifth of its time went into shuffling pixels, and a convolution of 24 channels takes as long as one of 32. So pixels are
+shuffled once, at the very end; on the way up they are repeated, which costs next to nothing, and convolutions at 1/2 of
+the side draw the lines.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ SIZES: Final[Mapping[str, Size]] = MappingProxyType(
 )
 
 DILATIONS: Final = (1, 2, 4)
-"""Of the first convolution of the blocks at 1/8, in turn: how light and tone lie around a place shows only from afar."""
+"""Of the first convolution of the blocks at 1/8, in turn: how light and tone lie around shows only from afar."""
 
 # A factor on the last weights of each branch: the untrained network is almost the identity, and learns from there.
 _TIMID: Final = 0.1

@@ -20,6 +20,7 @@ from tools.checkpoints import Weights, family_of, load_network, read_checkpoint
 from tools.command import MOST_BYTES, ToolError
 from tools.networks.animegan_v2 import AnimeGANv2
 from tools.networks.animegan_v3 import AnimeGANv3
+from tools.networks.lite2 import SIZES, Lite2
 
 STATE = tiny_lite().state_dict()
 OTHER = {key: value * 0 for key, value in STATE.items()}
@@ -128,6 +129,7 @@ def weights(state: dict[str, torch.Tensor]) -> Weights:
 
 def test_each_family_is_known_by_its_keys() -> None:
     assert load_network(weights(STATE))[0] == "lite"
+    assert load_network(weights(Lite2(SIZES["s"]).state_dict()))[0] == "lite2"
     assert load_network(weights(AnimeGANv2().state_dict()))[0] == "animegan-v2"
     assert load_network(weights(AnimeGANv3().state_dict()))[0] == "animegan-v3"
     assert family_of(weights({"generator/base/Conv/weights:0": torch.zeros(7, 7, 3, 32)})) == "animegan-v3"
