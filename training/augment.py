@@ -69,4 +69,5 @@ def _levels(light: Floats) -> Floats:
 def _compressed(rgb: RgbImage, random: np.random.Generator) -> RgbImage:
     quality = int(random.integers(*JPEG_QUALITY, endpoint=True))
     _, data = cv2.imencode(".jpg", rgb[:, :, ::-1], [cv2.IMWRITE_JPEG_QUALITY, quality])
-    return np.ascontiguousarray(cv2.imdecode(data, cv2.IMREAD_COLOR)[:, :, ::-1])
+    # By cv2.imdecode's types a picture may be missing; what imencode has just made is none that it refuses.
+    return np.ascontiguousarray(np.asarray(cv2.imdecode(data, cv2.IMREAD_COLOR), np.uint8)[:, :, ::-1])

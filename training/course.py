@@ -109,8 +109,13 @@ class Course:
 
     def save(self) -> None:
         """State and log, each whole or not at all."""
-        state = {"recipe": self.recipe.as_dict(), "student": self.student.state()}
-        state |= {"steps": self.steps, "seconds": self.seconds, "rows": self.rows}
+        state = {
+            "recipe": self.recipe.as_dict(),
+            "student": self.student.state(),
+            "steps": self.steps,
+            "seconds": self.seconds,
+            "rows": self.rows,
+        }
         with whole_file(self.folder / STATE) as part:
             torch.save(state, part)
         with whole_file(self.folder / LOG) as part:

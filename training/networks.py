@@ -62,7 +62,8 @@ def merged(network: Lite2) -> Lite2:
     plain = Lite2(network.size)
     state = {name: _value(network, name) for name in plain.state_dict()}
     plain.load_state_dict(state)
-    return plain.eval()
+    plain.eval()
+    return plain
 
 
 def _value(network: Lite2, name: str) -> Tensor:

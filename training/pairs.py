@@ -6,9 +6,10 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from app.types import RgbImage
 from tools.command import ToolError, whole_file
@@ -22,7 +23,7 @@ DESCRIPTION: Final = "pairs.json"
 _DULL: Final = 1.0
 """Standard deviation in levels below which a square shows nothing; norms of teachers divide by it."""
 
-Pair = np.ndarray
+Pair: TypeAlias = npt.NDArray[np.uint8]
 """(2, SIDE, SIDE, 3) uint8: the photo and the drawing."""
 
 
@@ -54,7 +55,8 @@ class PairFolder:
 
     def load(self, index: int) -> Pair:
         """Pair ``index``, read as it is needed."""
-        return np.load(self.path(index), mmap_mode="r")
+        pair: Pair = np.load(self.path(index), mmap_mode="r")
+        return pair
 
     def missing(self, count: int) -> list[int]:
         """Which of the first ``count`` pairs are still to be made."""

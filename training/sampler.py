@@ -43,7 +43,7 @@ class Sampler:
         photos, drawings = zip(*cuts, strict=True)
         return as_tensor(photos), as_tensor(drawings)
 
-    def _cut(self, random: np.random.Generator) -> Sequence[RgbImage]:
+    def _cut(self, random: np.random.Generator) -> Pair:
         pair = self.load(int(random.integers(self.count)))
         y, x = self._corner(pair.shape[1], random), self._corner(pair.shape[2], random)
         if random.random() < self.focus:

@@ -72,12 +72,12 @@ class Student:
             drawn = self.network(photos)
         return drawn.float().contiguous()
 
-    @torch.no_grad()
     def _remember(self, step: int) -> None:
         # Short at first, so that the first random weights are soon forgotten.
         memory = min(LONGEST_MEMORY, (step + 1) / (step + 50))
         means, weights = (list(network.parameters()) for network in (self.mean, self.network))
-        torch._foreach_lerp_(means, weights, 1 - memory)
+        with torch.no_grad():
+            torch._foreach_lerp_(means, weights, 1 - memory)
 
     def plain(self) -> Lite2:
         """The mean of the weights as a network without branches, on the processor, in evaluation mode."""
@@ -103,12 +103,12 @@ class Student:
         self._optimizer.load_state_dict(state["optimizer"])
 
 
-@torch.no_grad()
 def _load_plain(network: nn.Module, weights: Mapping[str, torch.Tensor]) -> None:
-    for name, parameter in network.named_parameters():
-        plain = name.replace("parametrizations.", "").replace(".weight.original", ".weight")
-        if plain in weights:
-            parameter.copy_(weights[plain])
-        elif ".point" in name or ".edges" in name:
-            # The branches' own random weights would be added to what was learnt.
-            parameter.mul_(0.0)
+    with torch.no_grad():
+        for name, parameter in network.named_parameters():
+            plain = name.replace("parametrizations.", "").replace(".weight.original", ".weight")
+            if plain in weights:
+                parameter.copy_(weights[plain])
+            elif ".point" in name or ".edges" in name:
+                # The branches' own random weights would be added to what was learnt.
+                parameter.mul_(0.0)

@@ -130,9 +130,9 @@ def spread(kept: list[Kept], count: int) -> list[Kept]:
 def drawn_by(network: Lite2) -> Draw:
     """The network as it will serve: clipped, in 8 bits."""
 
-    @torch.no_grad()
     def draw(rgb: RgbImage) -> RgbImage:
-        answer = network(as_tensor([rgb]))[0].permute(1, 2, 0).numpy()
+        with torch.no_grad():
+            answer = network(as_tensor([rgb]))[0].permute(1, 2, 0).numpy()
         return np.asarray(np.rint((np.clip(answer, -1, 1) + 1) * 127.5), np.uint8)
 
     return draw
