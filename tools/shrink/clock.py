@@ -5,6 +5,15 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Time:
+    """ratio: what it takes for what takes the first thing one, median of rounds. milliseconds: of a run, median."""
+
+    ratio: float
+    milliseconds: float
 
 
 def in_turn(runs: Sequence[Callable[[], object]], rounds: int) -> list[list[float]]:
@@ -22,9 +31,15 @@ def in_turn(runs: Sequence[Callable[[], object]], rounds: int) -> list[list[floa
     return times
 
 
-def ratios(times: Sequence[Sequence[float]]) -> list[float]:
-    """Of each thing the median of its ratios to the first, round by round."""
-    return [statistics.median(ours / first for ours, first in zip(row, times[0], strict=True)) for row in times]
+def medians(seconds: Sequence[Sequence[float]]) -> list[Time]:
+    """Of each thing the median of its ratios to the first, round by round, and of its own seconds."""
+    return [
+        Time(
+            statistics.median(ours / first for ours, first in zip(row, seconds[0], strict=True)),
+            statistics.median(row) * 1000,
+        )
+        for row in seconds
+    ]
 
 
 def _seconds(run: Callable[[], object]) -> float:

@@ -21,7 +21,7 @@ from tools.judge.comparison import Painter, Painting
 from tools.measures.made import made_pictures
 from tools.measures.scores import Scores, mean_scores, score, worst_scores
 from tools.pictures import Photo
-from tools.shrink.clock import in_turn, ratios
+from tools.shrink.clock import Time, in_turn, medians
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +87,11 @@ class Panel:
         pictures = [*self.photos[:photos], *self._pictures[len(self.photos) :]]
         return fmean(_square(self._wanted[photo.name], drawn) for photo, drawn in self._paint(path, pictures))
 
-    def time_ratios(self, paths: Sequence[Path], rounds: int) -> list[float]:
-        """How long each file takes for what takes the reference one, run in turn on the first photo's tensor."""
+    def times(self, paths: Sequence[Path], rounds: int) -> list[Time]:
+        """How long each file takes, run in turn with the reference on the first photo's tensor."""
         sessions = [OrtSession(path, self.card, threads=self.threads) for path in (self.reference, *paths)]
         tensor = self.tensors[0]
-        times = in_turn([partial(session.run, tensor) for session in sessions], rounds)
-        return ratios(times)[1:]
+        return medians(in_turn([partial(session.run, tensor) for session in sessions], rounds))[1:]
 
     def _paint(self, path: Path, photos: Iterable[Photo]) -> Iterable[tuple[Photo, Painting]]:
         painter = Painter(self.card, OrtSession(path, self.card, threads=self.threads))

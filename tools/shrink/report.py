@@ -22,7 +22,7 @@ HEAD: Final = (
     "| file | bytes | size / FP32 | SSIM | PSNR, dB | banding | time / FP32 | |",
     "|---|---|---|---|---|---|---|---|",
 )
-CURVE_HEAD: Final = ("| nodes in FP32 | SSIM | banding | time / FP32 | bars missed |", "|---|---|---|---|---|")
+CURVE_HEAD: Final = ("| nodes in FP32 | SSIM | banding | ms | time / FP32 | bars missed |", "|---|---|---|---|---|---|")
 
 USUALLY: Final = 100
 """Photos that calibration should have at the least."""
@@ -90,7 +90,8 @@ def _result_line(result: Result, reference: int) -> str:
 
 
 def _curve_line(point: Point) -> str:
-    return f"| {point.fp32} | {point.ssim:.4f} | {point.banding:.2f} | {point.time:.2f} | {point.missed or 'none'} |"
+    cells = [str(point.fp32), f"{point.ssim:.4f}", f"{point.banding:.2f}", f"{point.milliseconds:.0f}"]
+    return f"| {' | '.join([*cells, f'{point.time:.2f}', point.missed or 'none'])} |"
 
 
 def as_json(circumstances: Circumstances, reference: Path, outcome: Outcome, curve: Mapping[int, Point]) -> str:

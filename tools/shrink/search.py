@@ -38,14 +38,15 @@ class OutOfTime(Exception):
 class Point:
     """One network on the trade curve: ``fp32`` of the nodes that might be 8 bit are not.
 
-    ssim: mean of the photos. banding: worst of all pictures, in levels. time: for what takes FP32 one. missed: the bars
-    it misses, for people.
+    ssim: mean of the photos. banding: worst of all pictures, in levels. time: for what takes FP32 one. milliseconds: of
+    a run. missed: the bars it misses, for people.
     """
 
     fp32: int
     ssim: float
     banding: float
     time: float
+    milliseconds: float
     missed: str
 
     @property
@@ -149,9 +150,9 @@ class Search:
             self._budget.check()
             self._quantizer.write(self._trial, order[:count])
             verdict = self._panel.judge(self._trial, self._bars)
-            (ratio,) = self._panel.time_ratios([self._trial], ROUNDS)
+            (spent,) = self._panel.times([self._trial], ROUNDS)
             ssim, banding = verdict.mean["ssim"], verdict.worst["banding"]
-            self.state.curve[count] = Point(count, ssim, banding, ratio, verdict.faults)
+            self.state.curve[count] = Point(count, ssim, banding, spent.ratio, spent.milliseconds, verdict.faults)
             self.state.save(self._state_file)
         self._tell(self.state.curve[count])
         return self.state.curve[count]

@@ -78,10 +78,10 @@ class Workshop:
             if bench.why_not_simplified:
                 self._tell(f"not simplified: {bench.why_not_simplified}")
             made = self._make_all(bench, [kind for kind in SUFFIXES if kind in kinds], outcome)
-            times = self._panel.time_ratios([bench.path(kind) for kind in made], self._rounds) if made else []
-            for (kind, (verdict, note)), ratio in zip(made.items(), times, strict=True):
+            times = self._panel.times([bench.path(kind) for kind in made], self._rounds) if made else []
+            for (kind, (verdict, note)), spent in zip(made.items(), times, strict=True):
                 path = bench.path(kind).replace(folder / bench.path(kind).name)
-                outcome.results.append(Result(kind, path, verdict, ratio, note))
+                outcome.results.append(Result(kind, path, verdict, spent.ratio, note))
         return outcome
 
     def _make_all(self, bench: _Bench, kinds: Sequence[str], outcome: Outcome) -> dict[str, tuple[Verdict, str]]:

@@ -58,7 +58,7 @@ def test_everything_is_made_judged_and_told(network: Path, out: Path, capsys: py
     told = capsys.readouterr().out
     rows = [line.split(" | ")[0].removeprefix("| ") for line in told.splitlines() if line.startswith("| small")]
     assert rows == ["small.onnx", *files]
-    assert "| nodes in FP32 | SSIM | banding | time / FP32 | bars missed |" in told
+    assert "| nodes in FP32 | SSIM | banding | ms | time / FP32 | bars missed |" in told
     content = json.loads((out / "small_optimize.json").read_text(encoding="utf-8"))
     assert [file["kind"] for file in content["files"]] == list(workshop.SUFFIXES)
     assert all(file["bytes"] == (out / file["file"]).stat().st_size for file in content["files"])

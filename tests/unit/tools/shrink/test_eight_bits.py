@@ -11,6 +11,7 @@ from pathlib import Path
 from app.inference.card import ModelCard
 from tests.unit.tools.shrink.made_networks import panel, photos, residual_network, saved
 from tools.judge.bars import Bar, judge
+from tools.shrink.clock import Time
 from tools.shrink.eight_bits import EightBits
 from tools.shrink.int8 import Int8Options, usual_ways
 from tools.shrink.panel import Panel, Verdict, feeds
@@ -29,8 +30,8 @@ class Scale:
         scores = {"ssim": 1.0, "banding": next(self._banding)}
         return Verdict(scores, scores, judge(bars, scores, scores), ())
 
-    def time_ratios(self, paths: list[Path], rounds: int) -> list[float]:
-        return [0.5 for _ in paths]
+    def times(self, paths: list[Path], rounds: int) -> list[Time]:
+        return [Time(0.5, 20) for _ in paths]
 
 
 def eight_bits(card: ModelCard, judging: Panel | Scale, work: Path, ways: tuple[Int8Options, ...]) -> EightBits:

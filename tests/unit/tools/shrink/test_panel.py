@@ -16,7 +16,7 @@ from app.inference.session import OrtSession
 from app.inference.stylizer import Stylizer
 from tests.unit.tools.shrink.made_networks import panel, photos, residual_network, saved
 from tools.judge.bars import BAR_SETS, Bar
-from tools.shrink.clock import in_turn, ratios
+from tools.shrink.clock import Time, in_turn, medians
 from tools.shrink.panel import feeds
 from tools.shrink.photos import PhotoTensors, split
 
@@ -76,9 +76,9 @@ def test_tensors_are_those_the_service_runs(card: ModelCard) -> None:
 
 def test_files_are_timed_against_the_reference(card: ModelCard, work: Path) -> None:
     judging = panel(card, saved(residual_network(), work / "a.onnx"))
-    times = judging.time_ratios([judging.reference, shifted(0.1, work)], rounds=2)
+    times = judging.times([judging.reference, shifted(0.1, work)], rounds=2)
     assert len(times) == 2
-    assert all(time > 0 for time in times)
+    assert all(time.ratio > 0 and time.milliseconds > 0 for time in times)
 
 
 def test_runs_take_turns_there_and_back() -> None:
@@ -89,8 +89,8 @@ def test_runs_take_turns_there_and_back() -> None:
 
 
 def test_a_ratio_is_the_middle_one_of_its_rounds() -> None:
-    assert ratios([[1, 2, 10], [2, 2, 10]]) == [1, 1]
-    assert ratios([[1, 2, 4], [0.5, 8, 1]]) == [1, 0.5]
+    assert medians([[1, 2, 10], [2, 2, 10]]) == [Time(1, 2000), Time(1, 2000)]
+    assert medians([[1, 2, 4], [0.5, 8, 1]]) == [Time(1, 2000), Time(0.5, 1000)]
 
 
 def test_photos_that_judge_do_not_calibrate() -> None:

@@ -12,6 +12,7 @@ from itertools import count
 from pathlib import Path
 
 from tools.judge.bars import Bar, judge
+from tools.shrink.clock import Time
 from tools.shrink.panel import Verdict
 from tools.shrink.search import Budget, OutOfTime, Point, Search, State
 
@@ -44,8 +45,8 @@ class Scale:
         self.asked += 1
         return sum(HARM[node] for node in path.read_text(encoding="utf-8").split())
 
-    def time_ratios(self, paths: list[Path], rounds: int) -> list[float]:
-        return [0.5 for _ in paths]
+    def times(self, paths: list[Path], rounds: int) -> list[Time]:
+        return [Time(0.5, 20) for _ in paths]
 
 
 def search(
@@ -99,7 +100,7 @@ def test_the_curve_says_what_was_traded_for_what(tmp_path: Path) -> None:
     found = search(tmp_path, 0.75)
     found.run()
     assert sorted(found.state.curve) == [0, 1, 2]
-    assert found.state.curve[2] == Point(2, pytest.approx(0.8), pytest.approx(2.0), 0.5, "")
+    assert found.state.curve[2] == Point(2, pytest.approx(0.8), pytest.approx(2.0), 0.5, 20, "")
     assert found.state.curve[1].missed == "mean ssim >= 0.75 (is 0.6)"
 
 
