@@ -9,31 +9,36 @@ if TYPE_CHECKING:
 
     from app.config import Settings
     from app.engine import Engine
+    from app.telemetry.service import Telemetry
 
 __version__: Final = "0.1.0"
 
 
-def create_app(settings: Settings | None = None, engine: Engine | None = None) -> Flask:
+def create_app(
+    settings: Settings | None = None, engine: Engine | None = None, telemetry: Telemetry | None = None
+) -> Flask:
     """Assemble the service: a WSGI application.
 
-    settings: default, the ``ANIMEBOOTH_*`` variables. engine: default, one by ``settings``. No network is loaded
-    here, so the application may be built before a fork: the engine starts in the process that serves. Raises
-    SettingError and ModelError for what cannot work.
+    settings: default, the ``ANIMEBOOTH_*`` variables. telemetry: default, one by ``settings``. engine: default, one by
+    ``settings`` that ``telemetry`` observes. No network is loaded here, so the application may be built before a fork:
+    the engine starts in the process that serves. Raises SettingError and ModelError for what cannot work.
     """
     # Imported here, so that the command line and the engine do not load Flask.
     from flask import Flask
     from werkzeug.middleware.proxy_fix import ProxyFix
 
-    from app import handlers, page_text, views
+    from app import handlers, owner, page_text, views
     from app.config import PROJECT_ROOT, Settings
     from app.engine import Engine
-    from app.web import assets
+    from app.telemetry.service import Telemetry
+    from app.web import assets, measuring
     from app.web.catalogue import ServiceLimits
     from app.web.limits import Gate, rate_limited
     from app.web.uploads import MAX_FORM_PARTS, UploadRequest, body_limit
 
     settings = settings or Settings.from_environment()
-    engine = engine or Engine.from_settings(settings)
+    telemetry = telemetry or Telemetry.assemble(log_format=settings.log_format, traces=settings.traces)
+    engine = engine or Engine.from_settings(settings, telemetry.metrics)
 
     app = Flask(__name__, template_folder=PROJECT_ROOT / "templates", static_folder=PROJECT_ROOT / "static")
     app.request_class = UploadRequest
@@ -44,16 +49,21 @@ def create_app(settings: Settings | None = None, engine: Engine | None = None) -
         MAX_FORM_PARTS=MAX_FORM_PARTS,
     )
     app.extensions["animebooth"] = engine
+    app.extensions["animebooth-observer"] = telemetry.metrics
 
+    measuring.install(app, telemetry)
     handlers.install(app)
     assets.install(app)
     page_text.install(app)
+    limited = rate_limited(app, settings.rate_limit, settings.rate_limit_storage)
     guards = views.Guards(
-        rate_limited=rate_limited(app, settings.rate_limit, settings.rate_limit_storage),
+        rate_limited=limited,
         api_key=settings.api_key,
         gate=Gate(settings.max_requests),
     )
     app.register_blueprint(views.create_blueprint(engine, ServiceLimits.from_settings(settings), guards))
+    door = owner.Door(rate_limited=limited, api_key=settings.api_key, trusted_proxies=settings.trusted_proxies)
+    app.register_blueprint(owner.create_blueprint(engine, telemetry, door))
 
     if settings.trusted_proxies:
         hops = settings.trusted_proxies

@@ -59,6 +59,24 @@ class Settings:
         " measured best.",
         check=_not_negative,
     )
+    batch: int = _setting(
+        1,
+        "Most pictures of the same style and shape in one network run (1 to 64). 1 is best on processors; graphics"
+        " cards want more.",
+        check=lambda pictures: 1 <= pictures <= 64,
+    )
+    batch_wait_ms: int = _setting(
+        0,
+        "Milliseconds (0 to 200) that a run waits for more pictures of its kind while its batch is not full; 0 takes"
+        " those that wait already.",
+        check=lambda wait: 0 <= wait <= 200,
+    )
+    shape_step: int = _setting(
+        1,
+        "Sides are padded to a multiple of so many pixels (1 to 256) before a network, besides its own: fewer shapes,"
+        " for providers that prepare for each.",
+        check=lambda step: 1 <= step <= 256,
+    )
     max_upload_mib: int = _setting(16, "Largest upload in MiB.", check=_positive)
     max_megapixels: int = _setting(50, "Most megapixels (width x height) of an upload.", check=_positive)
     max_side: int = _setting(20_000, "Longest side of an upload in pixels.", check=_positive)
@@ -85,12 +103,23 @@ class Settings:
         "120 per minute",
         "Pictures one client address may convert, in Flask-Limiter's notation; empty = no limit. Loopback is exempt.",
     )
-    rate_limit_storage: str = _setting(
-        "memory://", "Where the rate limit counts: memory:// or redis://HOST:PORT (needs the redis package)."
+    rate_limit_storage: str = _setting("memory://", "Where the rate limit counts: memory:// or redis://HOST:PORT.")
+    api_key: str = _setting(
+        "", "Key that POST /convert asks for, and /metrics and /status from other machines; empty = none.", secret=True
     )
-    api_key: str = _setting("", "Key that POST /convert asks for; empty = none.", secret=True)
     trusted_proxies: int = _setting(
         0, "Reverse proxies in front whose X-Forwarded-* headers are believed; 0 = none.", check=_not_negative
+    )
+
+    log_format: str = _setting(
+        "text",
+        "text: what a person reads; json: one object a line, and one line a request. Neither names anybody.",
+        check=lambda name: name in ("text", "json"),
+    )
+    traces: str = _setting(
+        "",
+        "OTLP collector that OpenTelemetry traces are sent to, like http://collector:4318/v1/traces; empty = none are"
+        " made. Needs the packages of requirements-traces.txt.",
     )
 
     @classmethod

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
+from contextlib import AbstractContextManager, nullcontext
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
@@ -95,13 +97,14 @@ class Kit:
     """What a conversion works with.
 
     stylizer: the network of a style, loaded on first use. detector: None where faces cannot be found here. beside:
-    runs what need not wait for the conversion's own thread.
+    runs what need not wait for the conversion's own thread. span: goes around each stage, for traces.
     """
 
     limits: DecodeLimits
     stylizer: Callable[[StyleId], Stylizer]
     detector: Callable[[], Detector | None]
     beside: Executor
+    span: Callable[[str], AbstractContextManager[object]] = nullcontext
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +146,7 @@ def convert_picture(
     StyleUnavailable, InvalidOption for a format that cannot hold so large an answer and, for a portrait that cannot be
     had, NoFaceFound and FacesUnavailable.
     """
-    watch = Stopwatch(STAGES)
+    watch = Stopwatch(STAGES, around=kit.span)
     drawn = _drawn(data, options, kit, watch, checkpoint)
     keep(drawn)
     return _finished(drawn, options, watch, checkpoint)
@@ -202,7 +205,8 @@ def _format(options: ConvertOptions, upload: UploadFormat) -> ImageFormat:
 
 def _search(rgb: RgbImage, options: ConvertOptions, kit: Kit, watch: Stopwatch) -> _Search:
     """Begin to look for faces beside the conversion: the detector's one thread fills what the networks leave idle."""
-    search = kit.beside.submit(_find_faces, rgb, options, kit)
+    # What is beside belongs to the same trace.
+    search = kit.beside.submit(copy_context().run, _find_faces, rgb, options, kit)
 
     def found() -> _Found:
         with watch.stage("face"):
@@ -219,7 +223,8 @@ def _find_faces(rgb: RgbImage, options: ConvertOptions, kit: Kit) -> _Found:
         if options.face == "only":
             raise FacesUnavailable
         return _Found((), ("faces-off",))
-    faces = tuple(detector.detect(rgb))
+    with kit.span("face.search"):
+        faces = tuple(detector.detect(rgb))
     if not faces and options.face == "only":
         raise NoFaceFound
     return _Found(faces, () if faces else ("no-face",))

@@ -24,11 +24,12 @@ from app.deadline import NO_DEADLINE, Deadline
 from app.errors import InvalidOption, ModelError, NotReady, NoUsableStyle, StyleUnavailable
 from app.imaging.decode import DecodeLimits
 from app.imaging.encode import encode
+from app.inference.batcher import Batcher
 from app.inference.card import ModelCard
 from app.inference.cpu import best_concurrency, usable_cpus
 from app.inference.faces import DetectorUnavailable, MediaPipeDetector
 from app.inference.finder import FaceFinder
-from app.inference.gate import Gate, GatedSession
+from app.inference.network import Network
 from app.inference.processor import processor_kind
 from app.inference.registry import ModelRegistry, Style
 from app.inference.session import OrtSession
@@ -36,7 +37,7 @@ from app.inference.shelf import AVAILABLE, READY, StyleShelf
 from app.inference.stylizer import Stylizer
 from app.options import ConvertOptions, SizeOption
 from app.telemetry.observer import UNOBSERVED, Observer
-from app.types import Detector, FaceMode, ImageFormat, Session, StyleId, never_stop
+from app.types import Detector, FaceMode, ImageFormat, StyleId, never_stop
 
 __all__ = ["ConvertOptions", "Engine", "EngineStatus", "Result", "StyleInfo"]
 
@@ -85,14 +86,15 @@ class EngineStatus:
 class Parts:
     """What an engine is made of. Nothing here has a thread yet, so it may cross a fork.
 
-    open_style: a style's stylizer; its networks wait at the gate they are handed. open_detector: raises
-    DetectorUnavailable where faces cannot be found. runs: network runs at once. lanes: conversions under way at
-    once; more would only hold more decoded pictures in memory. default_size: px of the longest side. observer: told
-    what happens. cache: None remembers nothing.
+    open_style: a style's stylizer; its runs get their turn from the batcher it is handed. open_detector: raises
+    DetectorUnavailable where faces cannot be found. runs: network runs at once. together: most pictures of one.
+    batch_wait: seconds for which a batch that is not full waits. lanes: conversions under way at once; more would
+    only hold more decoded pictures in memory. default_size: px of the longest side. observer: told what happens.
+    cache: None remembers nothing.
     """
 
     registry: ModelRegistry
-    open_style: Callable[[Style, Gate], Stylizer]
+    open_style: Callable[[Style, Batcher], Stylizer]
     open_detector: Callable[[], Detector]
     limits: DecodeLimits
     runs: int
@@ -101,6 +103,8 @@ class Parts:
     default_size: int
     observer: Observer = UNOBSERVED
     cache: CachePlan | None = None
+    together: int = 1
+    batch_wait: float = 0.0
 
 
 class _Runtime:
@@ -108,8 +112,8 @@ class _Runtime:
 
     def __init__(self, parts: Parts) -> None:
         self.pid = os.getpid()
-        gate = Gate(parts.runs)
-        self.shelf = StyleShelf(parts.registry, lambda style: parts.open_style(style, gate))
+        batcher = Batcher(parts.runs, together=parts.together, wait=parts.batch_wait, observer=parts.observer)
+        self.shelf = StyleShelf(parts.registry, lambda style: parts.open_style(style, batcher))
         self.finder = FaceFinder(parts.open_detector)
         self.lanes = threading.BoundedSemaphore(parts.lanes)
         # Its threads start with the first conversion: until then there is nothing that a fork could lose.
@@ -218,7 +222,8 @@ class Engine:
                 own.stylize(face)
 
     def _kit(self, runtime: _Runtime) -> Kit:
-        return Kit(self._parts.limits, runtime.shelf.get, runtime.finder.detector, runtime.beside)
+        span = self._parts.observer.span
+        return Kit(self._parts.limits, runtime.shelf.get, runtime.finder.detector, runtime.beside, span)
 
     def _parts_of(self, style: StyleId) -> tuple[StyleId, ...]:
         surroundings = self._parts.registry.card(style).surroundings
@@ -286,12 +291,17 @@ class Engine:
         """
         runtime = self._ready_runtime(deadline)
         options = self._filled(options)
-        if self._parts.cache is None or runtime.cache is None:
+        plan, cache = self._parts.cache, runtime.cache
+        if plan is None or cache is None:
             return self._converted(data, options, runtime, deadline)
-        faces = options.face != "off" and runtime.finder.detector() is not None
-        keys = self._parts.cache.keys.keys(data, options, faces=faces)
-        make = partial(self._from_drawing, data, options, runtime, deadline, runtime.cache, keys)
-        return runtime.cache.answer(keys, make, deadline)
+
+        def keys() -> Keys:
+            # Whether faces are found decides how the picture looks; a detector that is being opened is waited for.
+            faces = options.face != "off" and runtime.finder.detector() is not None
+            return plan.keys.keys(data, options, faces=faces)
+
+        make = partial(self._from_drawing, data, options, runtime, deadline, cache)
+        return cache.answer(keys, make, deadline)
 
     def _from_drawing(
         self,
@@ -306,7 +316,7 @@ class Engine:
         drawn = cache.drawn(keys)
         if drawn is None:
             return self._converted(data, options, runtime, deadline, partial(cache.keep, keys))
-        with _place(runtime.finishing, deadline):
+        with _place(runtime.finishing, deadline), self._parts.observer.span("finish"):
             return finish_picture(drawn, options, deadline.check)
 
     def _converted(
@@ -365,13 +375,16 @@ def _parts(settings: Settings, observer: Observer) -> Parts:
     cpus = usable_cpus()
     threads, runs = settings.threads or cpus, settings.concurrency or best_concurrency(cpus)
 
-    def open_session(style: Style, sharers: int) -> Session:
+    def open_session(style: Style, sharers: int) -> OrtSession:
         share = max(1, threads // sharers)
         return OrtSession(style.path, style.card, threads=share, provider=settings.provider)
 
-    def open_style(style: Style, gate: Gate) -> Stylizer:
+    def open_style(style: Style, batcher: Batcher) -> Stylizer:
         alone = open_session(style, 1)
-        return Stylizer(style.card, GatedSession(alone, open_session(style, runs) if runs > 1 else alone, gate))
+        beside = open_session(style, runs) if runs > 1 else alone
+        most = settings.batch if alone.takes_batches else 1
+        network = Network(style.card.id, alone, beside, most=most)
+        return Stylizer(style.card, alone, shape_step=settings.shape_step, in_turn=partial(batcher.run, network))
 
     def open_detector() -> Detector:
         models = [_detector_file(registry, name) for name in ("short_range", "full_range")]
@@ -388,13 +401,15 @@ def _parts(settings: Settings, observer: Observer) -> Parts:
         open_detector=open_detector,
         limits=limits,
         runs=runs,
-        # One decodes and encodes while another runs a network.
-        lanes=runs + 1,
+        # One decodes and encodes while others run a network.
+        lanes=runs * settings.batch + 1,
         # An added style whose card has become unreadable must not keep the service from starting.
         default_style=settings.style if settings.style in registry.styles else registry.usable[0],
         default_size=settings.size,
         observer=observer,
         cache=_cache(settings, registry, limits, observer),
+        together=settings.batch,
+        batch_wait=settings.batch_wait_ms / 1000,
     )
 
 

@@ -10,6 +10,7 @@
     |   |-- ImageInTextField         400  image-in-text-field
     |   |-- BadRequest               400  bad-request
     |   |-- Unauthorized             401  unauthorized
+    |   |-- Forbidden                403  forbidden
     |   |-- NotFound                 404  not-found
     |   |-- MethodNotAllowed         405  method-not-allowed
     |   |-- FileTooLarge             413  file-too-large
@@ -163,6 +164,18 @@ class Unauthorized(RequestError):
         "en": "This service needs a key. Send it as “Authorization: Bearer KEY”.",
         "zh": "此服务需要密钥。请以“Authorization: Bearer 密钥”发送。",
         "ja": "このサービスには鍵が必要です。「Authorization: Bearer 鍵」で送ってください。",
+    }
+
+
+class Forbidden(RequestError):
+    """For the owner of the service, who has set no key for others to show."""
+
+    status = 403
+    code = "forbidden"
+    sentences = {
+        "en": "This is for the owner: on the machine itself, or with the key once ANIMEBOOTH_API_KEY sets one.",
+        "zh": "此内容仅供服务的所有者查看：请在本机上打开，或设置 ANIMEBOOTH_API_KEY 后凭密钥访问。",
+        "ja": "持ち主だけが見られます。サーバー本体で開くか、ANIMEBOOTH_API_KEY を設定して鍵で開いてください。",
     }
 
 

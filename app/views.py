@@ -84,9 +84,9 @@ class _Views:
             # A wrong query is refused before the body is read, whatever the form goes on to say.
             self._options(asked)
             upload = read_upload(request)
-            result = self._engine.convert_with(
-                upload.data, self._options(merged_options(asked, upload.fields)), deadline
-            )
+            options = self._options(merged_options(asked, upload.fields))
+            account().style = options.style or self._engine.default_style
+            result = self._engine.convert_with(upload.data, options, deadline)
         account().result = result
         if prefers_page(request.accept_mimetypes):
             language = page_language(request)
@@ -126,7 +126,6 @@ class _Views:
         options = parse_options(given, [info.card.id for info in self._engine.styles()])
         if options.format is None and not prefers_page(request.accept_mimetypes):
             options = replace(options, format=accepted_format(request.accept_mimetypes))
-        account().style = options.style or self._engine.default_style
         return options
 
     @cached_property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
 from typing import Final, get_args
 
 from prometheus_client import (
@@ -18,6 +19,7 @@ from prometheus_client.openmetrics import exposition as openmetrics
 
 from app.telemetry.observer import CacheLevel, CacheOutcome, Observer, RefusalCause
 from app.telemetry.shared import Shared
+from app.telemetry.traces import Traces
 from app.types import StyleId
 
 NO_STYLE: Final = "none"
@@ -37,11 +39,12 @@ class Metrics(Observer):
     """Counts every event of an Observer; ``exposition`` tells the counts of all processes of the service together.
 
     shared: where the processes keep their counts, or None for a service of one process. Gauges are what this process
-    holds; those of several add up, and a process that ends takes its own away.
+    holds; those of several add up, and a process that ends takes its own away. traces: where its spans go.
     """
 
-    def __init__(self, shared: Shared | None = None) -> None:
+    def __init__(self, shared: Shared | None = None, traces: Traces | None = None) -> None:
         self._shared = shared
+        self._traces = traces or Traces()
         self._registry = CollectorRegistry()
         self._name_requests()
         self._name_work()
@@ -54,6 +57,7 @@ class Metrics(Observer):
             "From the moment a request was all here until its answer was ready.",
             _REQUEST_SECONDS,
             "route",
+            "status",
         )
         self._rejected = self._counter("rejected", "Requests for a picture that got none.", "reason")
         self._refused = self._counter("refused", "Requests turned away because something was full.", "cause")
@@ -92,7 +96,7 @@ class Metrics(Observer):
     def request_answered(self, route: str, status: int, style: StyleId | None, seconds: float) -> None:
         """See Observer."""
         self._requests.labels(route, str(status), style or NO_STYLE).inc()
-        self._request_seconds.labels(route).observe(seconds)
+        self._request_seconds.labels(route, str(status)).observe(seconds)
 
     def request_rejected(self, reason: str) -> None:
         """See Observer."""
@@ -136,6 +140,10 @@ class Metrics(Observer):
     def shared_cache_failed(self) -> None:
         """See Observer."""
         self._shared_cache_failures.inc()
+
+    def span(self, name: str) -> AbstractContextManager[object]:
+        """See Observer."""
+        return self._traces.span(name)
 
     # What is told of it
 

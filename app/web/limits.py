@@ -17,14 +17,25 @@ from flask.typing import ResponseReturnValue
 from flask_limiter import Limiter, RateLimitExceeded
 from limits import parse_many
 from limits.errors import ConfigurationError
+from werkzeug.http import parse_list_header
 
 from app.config import SettingError
-from app.errors import Overloaded, RateLimited, Unauthorized
+from app.errors import Forbidden, Overloaded, RateLimited, Unauthorized
 
 View: TypeAlias = Callable[[], ResponseReturnValue]
 
 OVERLOADED_SECONDS: Final = 5
 """Told as Retry-After: about as long as a handful of waiting pictures takes."""
+
+_PROXY_HEADERS: Final = (
+    "Forwarded",
+    "Via",
+    "X-Forwarded-For",
+    "X-Forwarded-Host",
+    "X-Forwarded-Proto",
+    "X-Real-IP",
+)
+"""Sent by no client of its own accord, but by most proxies, one or another."""
 
 
 class Gate:
@@ -79,6 +90,27 @@ def require_key(sent_by: Request, key: str) -> None:
         raise Unauthorized
 
 
+def require_owner(sent_by: Request, key: str, trusted_proxies: int) -> None:
+    """Let pass what this very machine sends, and who carries ``key``. Raises Unauthorized; Forbidden without a key."""
+    if _is_this_machine(sent_by, trusted_proxies):
+        return
+    if not key:
+        raise Forbidden
+    require_key(sent_by, key)
+
+
+def _is_this_machine(sent_by: Request, trusted_proxies: int) -> bool:
+    """Whether the client is on this machine; False where a proxy speaks for one whose address is not known.
+
+    A proxy on this machine makes all the world look like loopback unless it is a trusted one and names its clients;
+    the headers that most of them add give it away.
+    """
+    hops = len(parse_list_header(sent_by.headers.get("X-Forwarded-For", "")))
+    named = 0 < trusted_proxies <= hops
+    spoken_for = any(header in sent_by.headers for header in _PROXY_HEADERS)
+    return is_loopback(sent_by.remote_addr) and (named or not spoken_for)
+
+
 def is_loopback(address: str | None) -> bool:
     """Whether ``address`` is this very machine (``127.0.0.0/8``, ``::1``, also as IPv4 mapped into IPv6)."""
     ip = _ip(address)
@@ -106,8 +138,7 @@ def _limiter(app: Flask, rate: str, storage: str) -> Limiter:
     except (ConfigurationError, ValueError):
         # The address may hold a password: it is not repeated.
         raise SettingError(
-            "ANIMEBOOTH_RATE_LIMIT_STORAGE cannot be used: write memory:// or redis://HOST:PORT, and for Redis"
-            " install the redis package."
+            "ANIMEBOOTH_RATE_LIMIT_STORAGE cannot be used: write memory:// or redis://HOST:PORT."
         ) from None
 
 

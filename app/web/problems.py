@@ -11,10 +11,15 @@ from flask import Response, g, render_template, request
 from app.errors import AnimeBoothError, MethodNotAllowed, RequestError, ServiceError, Unauthorized
 from app.i18n import Language
 from app.page_text import page_language
+from app.web.account import account
 from app.web.negotiation import PROBLEM_JSON, prefers_page
 
 DOCS_ANCHOR: Final = "error-"
 """``/docs#error-<code>`` is the ``type`` of a problem, and where it is explained."""
+
+
+BEARER_CHALLENGE: Final = 'Bearer realm="AnimeBooth"'
+"""What WWW-Authenticate says where a key is asked for (RFC 6750, section 3)."""
 
 
 def public_errors() -> Iterator[type[AnimeBoothError]]:
@@ -48,6 +53,7 @@ def problem_document(error: AnimeBoothError, language: Language, request_id: str
 
 def error_response(error: AnimeBoothError) -> Response:
     """``error`` in the form and the language that the current request prefers."""
+    account().code = error.code
     language = page_language(request)
     if prefers_page(request.accept_mimetypes):
         page = render_template(
@@ -68,6 +74,6 @@ def _set_headers(response: Response, error: AnimeBoothError, language: Language)
     if error.retry_after is not None:
         response.headers["Retry-After"] = str(error.retry_after)
     if isinstance(error, Unauthorized):
-        response.headers["WWW-Authenticate"] = 'Bearer realm="AnimeBooth"'
+        response.headers["WWW-Authenticate"] = BEARER_CHALLENGE
     if isinstance(error, MethodNotAllowed):
         response.headers["Allow"] = str(error.fields["allowed"])

@@ -21,14 +21,14 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("app.batch",),
     ("app.library",),
     ("app.web", "app.page_text"),
-    ("app.views", "app.handlers"),
+    ("app.views", "app.handlers", "app.owner"),
     ("app.serving",),
     ("app", "app.__main__"),
 )
 """From the bottom to the top: a module imports from its own layer and from those below."""
 
 HOMES = {
-    "flask": ("app", "app.web", "app.page_text", "app.views", "app.handlers"),
+    "flask": ("app", "app.web", "app.page_text", "app.views", "app.handlers", "app.owner"),
     "flask_limiter": ("app.web.limits",),
     "gunicorn": ("app.serving",),
     "prometheus_client": ("app.telemetry",),
