@@ -21,7 +21,7 @@ from app.errors import (
     UnsupportedImage,
 )
 from app.imaging.containers import avif, bmff, bmp, gif, heif, jpeg, png, tiff, webp
-from app.imaging.containers.upload import Upload
+from app.imaging.containers.upload import USUALLY_HELD, Upload
 from app.imaging.orientation import turn_upright, upright_size
 from app.imaging.pixels import to_srgb
 from app.imaging.sniff import sniff
@@ -87,7 +87,7 @@ def decode(data: bytes, limits: DecodeLimits, *, working_pixels: int | None = No
             _check_size(bmff.largest_claim(data) or (0, 0), limits)
         upload = _OPENERS[format](data)
     width, height = upright_size(upload.width, upload.height, upload.orientation)
-    _check_size((width, height), limits)
+    _check_size((width, height), limits, held=upload.held)
     with _decoder_errors():
         raster = upload.load(_reduction(width * height, working_pixels))
         rgb, alpha = to_srgb(raster, upload.icc)
@@ -112,12 +112,12 @@ def _identify(data: bytes, limits: DecodeLimits) -> UploadFormat:
     return format
 
 
-def _check_size(size: tuple[int, int], limits: DecodeLimits) -> None:
+def _check_size(size: tuple[int, int], limits: DecodeLimits, *, held: float = USUALLY_HELD) -> None:
     width, height = size
-    if width * height > limits.max_pixels or max(size) > limits.max_side:
-        raise TooManyPixels(
-            width=width, height=height, limit_mp=limits.max_pixels // _MEGAPIXEL, limit_side=limits.max_side
-        )
+    # Where the decoder holds a picture several times over, fewer pixels cost as much: 300 MB, by default.
+    max_pixels = int(limits.max_pixels * USUALLY_HELD / max(held, USUALLY_HELD))
+    if width * height > max_pixels or max(size) > limits.max_side:
+        raise TooManyPixels(width=width, height=height, limit_mp=max_pixels // _MEGAPIXEL, limit_side=limits.max_side)
 
 
 def _reduction(pixels: int, working_pixels: int | None) -> int:

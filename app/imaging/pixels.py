@@ -66,8 +66,9 @@ def _strip_to_srgb(strip: Image.Image, raster: Raster, convert: ToSrgb) -> tuple
     if coverage is None or coverage.getextrema() == (255, 255):
         # Reduced first: the conversion is the dearer of the two.
         return np.asarray(convert(_reduced(color, raster.factor))), None
-    rgb = _on_white(np.asarray(convert(color)), np.asarray(coverage))
-    return np.asarray(_reduced(Image.fromarray(rgb), raster.factor)), np.asarray(_reduced(coverage, raster.factor))
+    # Pillow's blend is rounded, in sRGB as browsers do it.
+    on_white = Image.composite(convert(color), Image.new("RGB", color.size, "white"), coverage)
+    return np.asarray(_reduced(on_white, raster.factor)), np.asarray(_reduced(coverage, raster.factor))
 
 
 def _reduced(image: Image.Image, factor: int) -> Image.Image:
@@ -91,13 +92,6 @@ def _separate(strip: Image.Image, raster: Raster) -> tuple[Image.Image, Image.Im
     if strip.mode == "1":
         return strip.convert("L"), None
     return (strip if strip.mode in _COLOR_MODES else strip.convert("RGB")), None
-
-
-def _on_white(colors: RgbImage, coverage: AlphaMask) -> RgbImage:
-    """``colors`` over white, rounded; the usual 8-bit blend, in sRGB as browsers do it."""
-    weight = coverage[:, :, None].astype(np.uint16)
-    blended = colors * weight + 255 * (255 - weight)
-    return ((blended + 127) // 255).astype(np.uint8)
 
 
 def _to_8_bits(samples: _Samples, tone: Tone) -> npt.NDArray[np.uint8]:

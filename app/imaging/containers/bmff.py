@@ -22,15 +22,47 @@ class _Box:
 
 def largest_claim(data: bytes) -> tuple[int, int] | None:
     """The largest picture any item claims to be (its ``ispe``), as (width, height), or None if none says."""
-    sizes = [
-        struct.unpack_from(">II", data, box.start + _FULL_BOX)
-        for meta in _boxes(data, 0, len(data), b"meta")
-        for properties in _boxes(data, meta.start + _FULL_BOX, meta.end, b"iprp")
-        for container in _boxes(data, properties.start, properties.end, b"ipco")
-        for box in _boxes(data, container.start, container.end, b"ispe")
-        if box.end - box.start >= _FULL_BOX + 8
-    ]
+    records = _properties(data, b"ispe")
+    sizes = [struct.unpack_from(">II", record, _FULL_BOX) for record in records if len(record) >= _FULL_BOX + 8]
     return max(sizes, key=lambda size: size[0] * size[1], default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Coding:
+    """How the samples of an item are coded. bytes: of one sample. chroma: samples of each colour plane a pixel."""
+
+    bytes: int
+    chroma: float
+
+
+def codings(data: bytes) -> list[Coding]:
+    """What the decoder configurations of all items say (AV1-ISOBMFF 2.3.3, ISO/IEC 14496-15 8.3.3)."""
+    found = [_av1(record) for record in _properties(data, b"av1C") if len(record) >= 3]
+    return found + [_hevc(record) for record in _properties(data, b"hvcC") if len(record) >= 18]
+
+
+def has_alpha(data: bytes) -> bool:
+    """Whether an item calls itself the alpha of another (MIAF, ISO/IEC 23000-22, 7.3.5.2)."""
+    return any(b"alpha" in record or b"hevc:2015:auxid:1" in record for record in _properties(data, b"auxC"))
+
+
+def _av1(record: bytes) -> Coding:
+    flags = record[2]
+    chroma = 0.0 if flags & 0x10 else {0: 1.0, 0x08: 0.5}.get(flags & 0x0C, 0.25)
+    return Coding(2 if flags & 0x40 else 1, chroma)
+
+
+def _hevc(record: bytes) -> Coding:
+    return Coding(2 if record[17] & 7 else 1, (0.0, 0.25, 0.5, 1.0)[record[16] & 3])
+
+
+def _properties(data: bytes, kind: bytes) -> Iterator[bytes]:
+    """The content of all properties of that kind."""
+    for meta in _boxes(data, 0, len(data), b"meta"):
+        for properties in _boxes(data, meta.start + _FULL_BOX, meta.end, b"iprp"):
+            for container in _boxes(data, properties.start, properties.end, b"ipco"):
+                for box in _boxes(data, container.start, container.end, kind):
+                    yield data[box.start : box.end]
 
 
 def without_metadata(data: bytes) -> bytes:

@@ -50,7 +50,17 @@ def _load(data: bytes, frame: tuple[int, int, int, int], factor: int) -> Raster:
     image = GifImagePlugin.GifImageFile(BytesIO(data))
     if frame == (0, 0, *image.size):
         return pillow_raster(image, factor)
-    # The screen outside the frame is transparent, as in every browser; Pillow would fill it with colour 0.
-    screen = Image.new("RGBA", image.size)
-    screen.paste(image.crop(frame).convert("RGBA"), frame)
-    return pillow_raster(screen, factor)
+    # Decoded now, so that what is wrong is told now.
+    image.load()
+    left, _, right, _ = frame
+
+    def rows(top: int, bottom: int) -> Image.Image:
+        # The screen outside the frame is transparent, as in every browser; Pillow would fill it with colour 0. A strip
+        # at a time: a few bytes may claim a vast screen.
+        strip = Image.new("RGBA", (image.width, bottom - top))
+        upper, lower = max(top, frame[1]), min(bottom, frame[3])
+        if upper < lower:
+            strip.paste(image.crop((left, upper, right, lower)).convert("RGBA"), (left, upper - top))
+        return strip
+
+    return Raster(*image.size, rows, factor)

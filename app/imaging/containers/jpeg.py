@@ -20,7 +20,7 @@ import simplejpeg
 from PIL import JpegImagePlugin
 
 from app.errors import BrokenImage, UnsupportedImage
-from app.imaging.containers.upload import Raster, Upload, array_raster, pillow_raster
+from app.imaging.containers.upload import USUALLY_HELD, Raster, Upload, array_raster, pillow_raster
 from app.imaging.exif import orientation
 
 _SOI: Final = b"\xff\xd8"
@@ -42,9 +42,12 @@ _MODES: Final[Mapping[int, Literal["L", "RGB", "CMYK"]]] = {1: "L", 3: "RGB", 4:
 _EXIF_SIGNATURE: Final = b"Exif\0\0"
 _ICC_SIGNATURE: Final = b"ICC_PROFILE\0"
 
-# A progressive picture has about ten scans. Each can cost a pass over all pixels for a hundred bytes
-# (libjpeg-turbo's "Two Issues with the JPEG Standard"), so their number is bounded.
+# A progressive picture has about ten scans, one of inks eighteen. Each can cost a pass over all pixels for a hundred
+# bytes (libjpeg-turbo's "Two Issues with the JPEG Standard"), so their number is bounded: by the second where so many
+# passes would go over more pixels than the last allows.
 _MOST_SCANS: Final = 50
+_MOST_SCANS_LARGE: Final = 20
+_MOST_SCANNED_PIXELS: Final = 1_000_000_000
 
 # libjpeg warnings about files whose picture is whole, by part of their text in libjpeg's jerror.h.
 _HARMLESS: Final = (
@@ -77,7 +80,7 @@ def open_upload(data: bytes) -> Upload:
     precision, height, width, components = struct.unpack_from(">BHHB", data, frame.body)
     if precision != 8:
         raise UnsupportedImage
-    if _count_scans(data, segments[-1].start) > _MOST_SCANS:
+    if _count_scans(data, segments[-1].start) > _most_scans(width * height):
         raise BrokenImage
     stream = _pixels_only(data, segments, components)
     return Upload(
@@ -86,7 +89,19 @@ def open_upload(data: bytes) -> Upload:
         lambda factor: _load(stream, width, height, components, factor),
         orientation(_first_exif(data, segments)),
         _profile(data, segments),
+        USUALLY_HELD if _in_one_scan(data, segments, components) else _held(data[frame.body + 6 : frame.end]),
     )
+
+
+def _held(components: bytes) -> float:
+    """Bytes a pixel of a picture in several scans: libjpeg keeps all coefficients, two bytes each, and the samples.
+
+    ``components``: for each its number, its sampling factors in one byte, and a byte more (T.81 B.2.2).
+    """
+    factors = [(byte >> 4, byte & 15) for byte in components[1::3]]
+    largest = max((across for across, _ in factors), default=0) * max((down for _, down in factors), default=0)
+    samples = sum(across * down for across, down in factors) / max(largest, 1)
+    return 2 * samples + len(factors) / 4
 
 
 def _segments(data: bytes) -> Iterator[_Segment]:
@@ -114,17 +129,24 @@ def _count_scans(data: bytes, first: int) -> int:
     return data.count(bytes((0xFF, _SOS)), first, end if end != -1 else len(data))
 
 
+def _most_scans(pixels: int) -> int:
+    return max(_MOST_SCANS_LARGE, min(_MOST_SCANS, _MOST_SCANNED_PIXELS // max(1, pixels)))
+
+
 def _pixels_only(data: bytes, segments: list[_Segment], components: int) -> bytes:
     """The file without its metadata.
 
     Where one scan holds everything an end marker is added, so that a picture that lacks nothing else is not taken
     for cut. With several scans, only the end marker tells that none is missing.
     """
-    scan = segments[-1]
     kept = [data[item.start : item.end] for item in segments[:-1] if item.marker not in _METADATA]
+    end = _EOI if _in_one_scan(data, segments, components) else b""
+    return b"".join((_SOI, *kept, data[segments[-1].start :], end))
+
+
+def _in_one_scan(data: bytes, segments: list[_Segment], components: int) -> bool:
     sequential = any(item.marker in _SEQUENTIAL for item in segments)
-    one_scan = sequential and data[scan.body] == components
-    return b"".join((_SOI, *kept, data[scan.start :], _EOI if one_scan else b""))
+    return sequential and data[segments[-1].body] == components
 
 
 def _first_exif(data: bytes, segments: list[_Segment]) -> bytes:

@@ -14,12 +14,13 @@ import numpy as np
 from PIL import Image, TiffImagePlugin
 
 from app.errors import BrokenImage, UnsupportedImage
-from app.imaging.containers.upload import Raster, Tone, Upload, pillow_raster
+from app.imaging.containers.upload import USUALLY_HELD, Raster, Tone, Upload, pillow_raster
 from app.imaging.exif import ORIENTATION_TAG, Entry, first_directory, read_layout, valid_orientation
 
 _WIDTH: Final = 256
 _HEIGHT: Final = 257
 _BITS_PER_SAMPLE: Final = 258
+_COMPRESSION: Final = 259
 _PHOTOMETRIC: Final = 262
 _STRIP_OFFSETS: Final = 273
 _SAMPLES_PER_PIXEL: Final = 277
@@ -29,6 +30,7 @@ _TILE_WIDTH: Final = 322
 _TILE_LENGTH: Final = 323
 _TILE_OFFSETS: Final = 324
 _ICC_PROFILE: Final = 34675
+_NOT_COMPRESSED: Final = 1
 _WHITE_IS_ZERO: Final = 0
 _SEPARATE_PLANES: Final = 2
 
@@ -36,7 +38,7 @@ _SEPARATE_PLANES: Final = 2
 _PIXEL_TAGS: Final = frozenset(
     {_WIDTH, _HEIGHT, _BITS_PER_SAMPLE, _PHOTOMETRIC, _STRIP_OFFSETS, _SAMPLES_PER_PIXEL, _ROWS_PER_STRIP, _PLANAR}
     | {_TILE_WIDTH, _TILE_LENGTH, _TILE_OFFSETS}
-    | {259, 266, 279, 292, 293, 317, 320, 325, 332, 338, 339, 347}
+    | {_COMPRESSION, 266, 279, 292, 293, 317, 320, 325, 332, 338, 339, 347}
     | {*range(512, 522), 529, 530, 531, 532}
 )
 # One number for each strip or tile: 16 x 16 px tiles over 50 megapixels are 195,000.
@@ -63,7 +65,17 @@ def open_upload(data: bytes) -> Upload:
         lambda factor: _load(image, tags, factor),
         valid_orientation(_integer(tags, ORIENTATION_TAG)),
         tags[_ICC_PROFILE].value if _ICC_PROFILE in tags else None,
+        _held(tags, image.height),
     )
+
+
+def _held(tags: dict[int, Entry], height: int) -> float:
+    """Bytes a pixel: Pillow's four, and a strip as libtiff unpacks it, which may be all of the picture."""
+    if (_integer(tags, _COMPRESSION) or _NOT_COMPRESSED) == _NOT_COMPRESSED:
+        return USUALLY_HELD
+    samples, bits = _integer(tags, _SAMPLES_PER_PIXEL) or 1, _integer(tags, _BITS_PER_SAMPLE) or 1
+    share = min(1, (_integer(tags, _ROWS_PER_STRIP) or height) / height) if _STRIP_OFFSETS in tags else 0
+    return 4 + samples * bits / 8 * share
 
 
 def _check(tags: dict[int, Entry], kept: list[Entry], length: int) -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from PIL import Image
+
+USUALLY_HELD: Final = 6.0
+"""Bytes a pixel that a decoder may hold at its peak: four for Pillow's RGBA, and what comes on top of them."""
 
 Rows: TypeAlias = Callable[[int, int], Image.Image]
 """(top, bottom) -> those rows of the decoded picture, in the picture's own mode."""
@@ -46,6 +49,7 @@ class Upload:
 
     width, height: as stored, in pixels. orientation: 1 to 8 as in EXIF, still to be applied. icc: the embedded
     profile, unchecked. load: decodes; takes the factor (1, 2, 4 or 8) by which the caller wants the picture reduced.
+    held: bytes that the decoder holds for each pixel at its peak, where it is more than USUALLY_HELD.
     """
 
     width: int
@@ -53,6 +57,7 @@ class Upload:
     load: Callable[[int], Raster]
     orientation: int = 1
     icc: bytes | None = None
+    held: float = USUALLY_HELD
 
 
 def pillow_raster(image: Image.Image, factor: int, *, tone: Tone | None = None, key: int | None = None) -> Raster:

@@ -6,10 +6,11 @@ import struct
 import subprocess
 import sys
 import zlib
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from pathlib import Path
-from typing import get_args
+from typing import TypeAlias, get_args
 
 import numpy as np
 import pillow_heif
@@ -40,7 +41,11 @@ from tests.unit.imaging.makers import (
     saved,
     scene,
     tiff_file,
+    webp_animation,
 )
+
+Writer: TypeAlias = Callable[[tuple[int, int]], bytes]
+"""(width, height) -> a file."""
 
 LIMITS = DecodeLimits()
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "AVIF", "HEIF")
@@ -232,6 +237,15 @@ def test_a_progressive_jpeg_may_not_have_scans_without_end() -> None:
         decode(data[:-2] + scan * 60 + b"\xff\xd9", LIMITS)
 
 
+def test_a_large_progressive_jpeg_may_have_fewer_scans() -> None:
+    """Each scan is a pass over all pixels: 49 of them at 50 megapixels took three seconds."""
+    data = saved(Image.new("L", (7000, 7000)), "JPEG", progressive=True)
+    scan = data[data.rindex(b"\xff\xda") : -2]
+    assert decode(data + b"\xff\xda" * 30, LIMITS, working_pixels=1_000_000).width == 7000
+    with pytest.raises(BrokenImage):
+        decode(data[:-2] + scan * 30 + b"\xff\xd9", LIMITS)
+
+
 # Reduced decoding
 
 
@@ -280,8 +294,8 @@ def peak():
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
 
-limits = DecodeLimits()
-for name in sys.argv[2:]:
+limits = DecodeLimits(max_pixels=int(sys.argv[2]))
+for name in sys.argv[3:]:
     data = Path(name).read_bytes()
     before = peak()
     try:
@@ -292,9 +306,11 @@ for name in sys.argv[2:]:
 """
 
 
-def peak_growth(paths: list[Path], working_pixels: int = 16_000_000) -> list[float]:
+def peak_growth(
+    paths: list[Path], working_pixels: int = 16_000_000, max_pixels: int = LIMITS.max_pixels
+) -> list[float]:
     """MiB by which decoding each file in turn raises the peak memory of a fresh process."""
-    command = [sys.executable, "-c", PEAK, str(working_pixels), *map(str, paths)]
+    command = [sys.executable, "-c", PEAK, str(working_pixels), str(max_pixels), *map(str, paths)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[3])
     return [float(line) for line in done.stdout.split()]
 
@@ -320,6 +336,91 @@ def test_a_phone_picture_of_48_megapixels_takes_less_than_its_own_pixels(tmp_pat
     photo.write_bytes(simplejpeg.encode_jpeg(np.ascontiguousarray(pixels), 80))
     first = case("odd_33x47.png").path
     assert peak_growth([first, photo])[1] < 100
+
+
+MEASURED = (4080, 3060)
+"""12.5 megapixels: a quarter of the usual limit, so that a quarter of the usual memory is allowed."""
+MEASURED_LIMIT = 12_500_000
+MEASURED_MIB = 75
+
+SMALL = (408, 306)
+SMALL_LIMITS = DecodeLimits(max_pixels=125_000)
+"""The same in small, where only the header is looked at."""
+
+
+def flat(mode: str, format: str, **parameters: object) -> Writer:
+    return lambda size: saved(Image.new(mode, size), format, **parameters)
+
+
+def flat_heic(**parameters: object) -> Writer:
+    def write(size: tuple[int, int]) -> bytes:
+        file = BytesIO()
+        image = pillow_heif.from_pillow(Image.new("RGB", size))
+        image.save(file, quality=10, enc_params={"preset": "ultrafast"}, **parameters)
+        return file.getvalue()
+
+    return write
+
+
+def small_gif_frame(size: tuple[int, int]) -> bytes:
+    data = written("GIF")
+    return data[:6] + struct.pack("<HH", *size) + data[10:]
+
+
+def one_frame_webp(size: tuple[int, int]) -> bytes:
+    return webp_animation([(0, 0, np.zeros((size[1], size[0], 3), np.uint8))], *size)
+
+
+ORDINARY: dict[str, Writer] = {
+    "jpeg": flat("RGB", "JPEG", subsampling=0),
+    "progressive jpeg": flat("RGB", "JPEG", progressive=True),
+    "cmyk jpeg": flat("CMYK", "JPEG"),
+    "png with alpha": flat("RGBA", "PNG", compress_level=1),
+    "gif": flat("P", "GIF"),
+    "gif of a small frame": small_gif_frame,
+    "webp": flat("RGB", "WEBP", method=0),
+    "webp with alpha": flat("RGBA", "WEBP", method=0),
+    "tiff": flat("RGBA", "TIFF", compression="tiff_lzw", strip_size=65_536),
+    "heic": flat_heic(),
+}
+"""Kinds that may have as many pixels as the limit says."""
+
+HUNGRY: dict[str, Writer] = {
+    "progressive jpeg with full chroma": flat("RGB", "JPEG", progressive=True, subsampling=0),
+    "progressive cmyk jpeg": flat("CMYK", "JPEG", progressive=True),
+    "lossless webp": flat("RGBA", "WEBP", method=0, lossless=True),
+    "animated webp": one_frame_webp,
+    "avif": flat("RGB", "AVIF", speed=10),
+    "avif with alpha": flat("RGBA", "AVIF", speed=10),
+    "tiff of one strip": lambda size: flat("RGBA", "TIFF", compression="tiff_lzw", tiffinfo={278: size[1]})(size),
+    "heic with full chroma": flat_heic(chroma=444),
+}
+"""Kinds whose decoders hold the picture several times over."""
+
+
+@needs_proc
+def test_the_largest_pictures_that_are_taken_take_six_bytes_a_pixel(tmp_path: Path) -> None:
+    measured = [name for name in ORDINARY if name != "heic"]  # Encoding so large a one takes a minute.
+    for name in measured:
+        (tmp_path / name).write_bytes(ORDINARY[name](MEASURED))
+    paths = [case("odd_33x47.png").path, *(tmp_path / name for name in measured)]
+    growths = peak_growth(paths, MEASURED_LIMIT // 2, MEASURED_LIMIT)
+    over = {name: growth for name, growth in zip(measured, growths[1:], strict=True) if growth > MEASURED_MIB}
+    assert not over
+
+
+@pytest.mark.parametrize("name", ORDINARY)
+def test_pictures_whose_decoders_are_frugal_may_be_as_large_as_the_limit(name: str) -> None:
+    picture = decode(ORDINARY[name](SMALL), SMALL_LIMITS)
+    assert (picture.width, picture.height) == SMALL
+
+
+@pytest.mark.parametrize("name", HUNGRY)
+def test_pictures_whose_decoders_hold_more_may_have_fewer_pixels(name: str) -> None:
+    data = HUNGRY[name](SMALL)
+    with pytest.raises(TooManyPixels):
+        decode(data, SMALL_LIMITS)
+    assert decode(data, DecodeLimits(max_pixels=3 * SMALL_LIMITS.max_pixels)).width == SMALL[0]
 
 
 def test_threads_do_not_disturb_each_other() -> None:
