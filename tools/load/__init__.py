@@ -1,0 +1,1 @@
+"""Playing many people at once, on the machine that serves them."""

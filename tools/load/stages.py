@@ -1,0 +1,100 @@
+"""The stages of a load test: each plays people for some seconds and sums up what they saw."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from tools.load.client import Reply, convert, visitors
+from tools.load.gallery import Kind, photo
+from tools.load.loops import Ask, closed_loop, open_loop
+from tools.load.summary import Summary, summarise
+from tools.load.target import Target
+from tools.load.traffic import REPEATS, Wish, wishes
+from tools.load.watch import memory_watched
+
+Play: TypeAlias = Callable[[Ask], Awaitable[tuple[list[Reply], float]]]
+
+_AHEAD: Final = 1.5
+"""Photos made before a stage begins, as a multiple of what is expected to be sent: making one takes the processor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """What people send. kinds: sizes. repeats: the share of photos that have been sent before."""
+
+    kinds: Sequence[Kind]
+    repeats: float = REPEATS
+    seed: int = 1
+
+
+class Album:
+    """Photos by their number, made once."""
+
+    def __init__(self, kinds: Sequence[Kind]) -> None:
+        self._kinds = kinds
+        self._made: dict[int, bytes] = {}
+
+    def prepare(self, numbers: range) -> None:
+        """Make what is not made yet."""
+        for number in numbers:
+            self[number]
+
+    def __getitem__(self, number: int) -> bytes:
+        if number not in self._made:
+            self._made[number] = photo(number, self._kinds)
+        return self._made[number]
+
+
+class Stages:
+    """Plays stages against one service. No two stages send the same photo.
+
+    ``expected``: pictures a second that the service is thought to make, for what to prepare. ``first_photo``: they are
+    numbered from here.
+    """
+
+    def __init__(self, target: Target, crowd: Crowd, album: Album, expected: float, *, first_photo: int = 0) -> None:
+        self._target = target
+        self._crowd = crowd
+        self._album = album
+        self._expected = expected
+        self._next_photo = first_photo
+
+    async def closed(self, clients: int, seconds: float) -> Summary:
+        """``clients`` people who each send the next photo once the last is answered."""
+        many = int(self._expected * seconds * _AHEAD) + clients
+        return await self._play(
+            f"{clients} client{'s' if clients > 1 else ''}", many, lambda ask: closed_loop(ask, clients, seconds)
+        )
+
+    async def open(self, rate: float, seconds: float) -> Summary:
+        """People who come by chance, ``rate`` a second, whatever becomes of those before them."""
+        many = int(rate * seconds * (1 - self._crowd.repeats))
+        return await self._play(f"{rate:.1f} a second", many, lambda ask: open_loop(ask, rate, seconds))
+
+    async def same(self, times: int) -> Summary:
+        """One person who sends one photo again and again: after the first time, what a hit takes."""
+        wish = Wish(self._next_photo + 1, (("style", self._target.styles[0]),))
+        return await self._play("the same photo", 1, lambda ask: _repeated(ask, times), lambda: wish)
+
+    async def _play(self, name: str, photos: int, play: Play, next_wish: Callable[[], Wish] | None = None) -> Summary:
+        first = self._next_photo
+        self._album.prepare(range(first + 1, first + photos + 1))
+        source = next_wish or wishes(
+            self._crowd.seed + first, self._target.styles, first_photo=first, repeats=self._crowd.repeats
+        )
+        async with visitors() as session, memory_watched(self._target.processes) as memory:
+
+            async def ask() -> Reply:
+                wish = source()
+                self._next_photo = max(self._next_photo, wish.photo)
+                return await convert(session, self._target.url, self._album[wish.photo], dict(wish.query), {})
+
+            replies, seconds = await play(ask)
+        return summarise(name, replies, seconds, memory)
+
+
+async def _repeated(ask: Ask, times: int) -> tuple[list[Reply], float]:
+    replies = [await ask() for _ in range(times)]
+    return replies, sum(reply.seconds for reply in replies)
