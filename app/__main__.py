@@ -15,7 +15,7 @@ from typing import Final, Literal, NoReturn, TypeAlias, get_args
 import click
 
 from app.batch import Job, Names, find_jobs, write_whole
-from app.config import PROJECT_ROOT, SettingError
+from app.config import PROJECT_ROOT, SettingError, Settings
 from app.engine import ConvertOptions, Engine
 from app.errors import AnimeBoothError, InvalidOption, UnsupportedImage
 from app.imaging.encode import FILE_SUFFIXES, answer_format
@@ -212,11 +212,16 @@ def serve(port: str) -> NoReturn:
 
 def _engine() -> Engine:
     # Whoever calls ``main`` may hand over how an engine is made.
-    make: Callable[[], Engine] = click.get_current_context().find_root().obj or Engine.from_settings
+    make: Callable[[], Engine] = click.get_current_context().find_root().obj or _uncached_engine
     try:
         return make()
     except (AnimeBoothError, SettingError) as error:
         _stop(str(error))
+
+
+def _uncached_engine() -> Engine:
+    # Hardly any file comes twice in one run, and nobody waits for the next run's.
+    return Engine.from_settings(replace(Settings.from_environment(), cache_mib=0))
 
 
 def _start(engine: Engine) -> None:

@@ -73,14 +73,15 @@ class ResultCache:
         self._observer = observer
         self._clock = clock
 
-    def answer(self, keys: Keys, make: Callable[[], Result], deadline: Deadline) -> Result:
+    def answer(self, keys: Callable[[], Keys], make: Callable[[Keys], Result], deadline: Deadline) -> Result:
         """The answer of ``keys``: remembered, or by ``make``, once however many ask at the same time.
 
-        Its ``cache`` tells which; its ``timings`` are of what was done for this request alone. Raises what ``make``
-        raises, and DeadlineExceeded for who waits too long for another's.
+        Its ``cache`` tells which; its ``timings`` are of what was done for this request alone, the making of the keys
+        included. Raises what ``make`` raises, and DeadlineExceeded for who waits too long for another's.
         """
         asked = self._clock()
-        found = self.answers.get(keys.answer)
+        named = keys()
+        found = self.answers.get(named.answer)
         if found is not None:
             return self._told(found, "hit", asked)
         leads = False
@@ -88,9 +89,9 @@ class ResultCache:
         def lead() -> Result:
             nonlocal leads
             leads = True
-            return self._lead(keys.answer, make, asked)
+            return self._lead(named, make, asked)
 
-        landed = self.flights.get(keys.answer, lead, deadline)
+        landed = self.flights.get(named.answer, lead, deadline)
         return landed if leads else self._told(landed, "joined", asked)
 
     def drawn(self, keys: Keys) -> Drawn | None:
@@ -112,7 +113,8 @@ class ResultCache:
         if self._shared is not None:
             self._shared.close()
 
-    def _lead(self, key: str, make: Callable[[], Result], asked: float) -> Result:
+    def _lead(self, keys: Keys, make: Callable[[Keys], Result], asked: float) -> Result:
+        key = keys.answer
         # It may have landed between the look into memory and the turn to make it.
         found = self.answers.get(key)
         if found is not None:
@@ -122,7 +124,7 @@ class ResultCache:
             self.answers.put(key, found)
             return self._told(found, "shared", asked)
         seconds = self._tell("miss", asked)
-        made = make()
+        made = make(keys)
         self.answers.put(key, made)
         if self._shared is not None:
             self._shared.put(key, packed(made))

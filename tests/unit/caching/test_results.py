@@ -66,30 +66,30 @@ def drawn(side: int = 8) -> Drawn:
     return Drawn(image, image + 1, np.zeros((side, side), np.uint8), "png", "cute", 0, ())
 
 
-def never() -> Result:
+def never(_: Keys) -> Result:
     raise AssertionError("it was made again")
 
 
 def test_an_answer_is_made_once_and_then_remembered() -> None:
     store = cache()
-    assert store.answer(KEYS, lambda: MADE, NO_DEADLINE).cache == "miss"
-    again = store.answer(KEYS, never, NO_DEADLINE)
+    assert store.answer(lambda: KEYS, lambda _: MADE, NO_DEADLINE).cache == "miss"
+    again = store.answer(lambda: KEYS, never, NO_DEADLINE)
     assert again.cache == "hit"
     assert (again.image, again.faces, again.notices) == (MADE.image, MADE.faces, MADE.notices)
 
 
 def test_other_keys_have_other_answers() -> None:
     store = cache()
-    store.answer(KEYS, lambda: MADE, NO_DEADLINE)
+    store.answer(lambda: KEYS, lambda _: MADE, NO_DEADLINE)
     other = replace(MADE, image=b"other")
-    assert store.answer(Keys("other", "drawing"), lambda: other, NO_DEADLINE).image == b"other"
-    assert store.answer(KEYS, never, NO_DEADLINE).image == MADE.image
+    assert store.answer(lambda: Keys("other", "drawing"), lambda _: other, NO_DEADLINE).image == b"other"
+    assert store.answer(lambda: KEYS, never, NO_DEADLINE).image == MADE.image
 
 
 def test_what_was_remembered_took_no_stage_but_the_asking() -> None:
     store = cache()
-    assert set(store.answer(KEYS, lambda: MADE, NO_DEADLINE).timings) == {"cache", "infer"}
-    timings = store.answer(KEYS, never, NO_DEADLINE).timings
+    assert set(store.answer(lambda: KEYS, lambda _: MADE, NO_DEADLINE).timings) == {"cache", "infer"}
+    timings = store.answer(lambda: KEYS, never, NO_DEADLINE).timings
     assert set(timings) == {"cache"}
     assert timings["cache"] > 0
 
@@ -97,21 +97,21 @@ def test_what_was_remembered_took_no_stage_but_the_asking() -> None:
 def test_an_error_is_not_remembered() -> None:
     store = cache()
 
-    def fail() -> Result:
+    def fail(_: Keys) -> Result:
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
-        store.answer(KEYS, fail, NO_DEADLINE)
-    assert store.answer(KEYS, lambda: MADE, NO_DEADLINE).cache == "miss"
+        store.answer(lambda: KEYS, fail, NO_DEADLINE)
+    assert store.answer(lambda: KEYS, lambda _: MADE, NO_DEADLINE).cache == "miss"
 
 
 def test_an_answer_of_another_machine_is_taken_and_remembered_here() -> None:
     shared, observer = Shared(), Told()
-    cache(shared).answer(KEYS, lambda: MADE, NO_DEADLINE)
+    cache(shared).answer(lambda: KEYS, lambda _: MADE, NO_DEADLINE)
     store = cache(shared, observer)
-    assert store.answer(KEYS, never, NO_DEADLINE).cache == "shared"
+    assert store.answer(lambda: KEYS, never, NO_DEADLINE).cache == "shared"
     asked = shared.asked
-    assert store.answer(KEYS, never, NO_DEADLINE).cache == "hit"
+    assert store.answer(lambda: KEYS, never, NO_DEADLINE).cache == "hit"
     assert shared.asked == asked
     assert observer.asked == [("answer", "shared"), ("answer", "hit")]
 
@@ -119,22 +119,22 @@ def test_an_answer_of_another_machine_is_taken_and_remembered_here() -> None:
 def test_what_is_no_answer_is_made_here() -> None:
     shared = Shared()
     shared.values["answer"] = packed(MADE)[:10]
-    assert cache(shared).answer(KEYS, lambda: MADE, NO_DEADLINE).cache == "miss"
+    assert cache(shared).answer(lambda: KEYS, lambda _: MADE, NO_DEADLINE).cache == "miss"
 
 
 def test_ten_at_once_are_one_conversion_and_each_is_told_the_truth() -> None:
     observer, begun, let_go = Told(), threading.Event(), threading.Event()
     store = cache(observer=observer)
 
-    def make() -> Result:
+    def make(_: Keys) -> Result:
         begun.set()
         assert let_go.wait(LIMIT)
         return MADE
 
     with ThreadPoolExecutor(10) as pool:
-        first = pool.submit(store.answer, KEYS, make, NO_DEADLINE)
+        first = pool.submit(store.answer, lambda: KEYS, make, NO_DEADLINE)
         assert begun.wait(LIMIT)
-        rest = [pool.submit(store.answer, KEYS, never, NO_DEADLINE) for _ in range(9)]
+        rest = [pool.submit(store.answer, lambda: KEYS, never, NO_DEADLINE) for _ in range(9)]
         with store.flights.changed:
             assert store.flights.changed.wait_for(lambda: store.flights.aboard("answer") == 10, LIMIT)
         let_go.set()
@@ -149,16 +149,16 @@ def test_a_follower_keeps_its_own_deadline() -> None:
     begun, let_go = threading.Event(), threading.Event()
     store = cache()
 
-    def make() -> Result:
+    def make(_: Keys) -> Result:
         begun.set()
         assert let_go.wait(LIMIT)
         return MADE
 
     with ThreadPoolExecutor(1) as pool:
-        first = pool.submit(store.answer, KEYS, make, NO_DEADLINE)
+        first = pool.submit(store.answer, lambda: KEYS, make, NO_DEADLINE)
         assert begun.wait(LIMIT)
         with pytest.raises(DeadlineExceeded):
-            store.answer(KEYS, never, Deadline(0.01))
+            store.answer(lambda: KEYS, never, Deadline(0.01))
         let_go.set()
         assert first.result(LIMIT).cache == "miss"
 
@@ -173,7 +173,7 @@ def test_who_takes_over_finds_what_was_made_in_between() -> None:
             return super().get(key, make, deadline)
 
     store.flights = Late()
-    assert store.answer(KEYS, never, NO_DEADLINE).cache == "hit"
+    assert store.answer(lambda: KEYS, never, NO_DEADLINE).cache == "hit"
 
 
 def test_a_miss_is_timed_without_the_making() -> None:
@@ -181,13 +181,26 @@ def test_a_miss_is_timed_without_the_making() -> None:
     observer = Told()
     store = ResultCache(Bounds(MIB, MIB, 600), None, observer, clock=lambda: now)
 
-    def make() -> Result:
+    def make(_: Keys) -> Result:
         nonlocal now
         now += 5
         return MADE
 
-    assert store.answer(KEYS, make, NO_DEADLINE).timings["cache"] == 0
+    assert store.answer(lambda: KEYS, make, NO_DEADLINE).timings["cache"] == 0
     assert observer.seconds == [0]
+
+
+def test_the_making_of_the_keys_is_part_of_the_asking() -> None:
+    now = 0.0
+    store = ResultCache(Bounds(MIB, MIB, 600), None, Observer(), clock=lambda: now)
+
+    def hashed() -> Keys:
+        nonlocal now
+        now += 2
+        return KEYS
+
+    for _ in range(2):
+        assert store.answer(hashed, lambda _: MADE, NO_DEADLINE).timings["cache"] == 2
 
 
 def test_a_drawing_is_found_by_its_key() -> None:
@@ -238,7 +251,7 @@ def test_each_level_keeps_within_its_bytes_and_tells_how_many() -> None:
     store = cache(observer=observer, answers=100_000, drawings=50_000)
     for number in range(50):
         result = replace(MADE, image=bytes(10_000))
-        store.answer(Keys(str(number), str(number)), lambda result=result: result, NO_DEADLINE)
+        store.answer(lambda number=number: Keys(str(number), str(number)), lambda _, result=result: result, NO_DEADLINE)
         store.keep(Keys(str(number), str(number)), drawn(30))
     assert 50_000 < observer.held["answer"][0] <= 100_000
     assert 25_000 < observer.held["drawing"][0] <= 50_000
@@ -253,7 +266,7 @@ def test_drawings_may_be_left_out() -> None:
 def test_closing_lets_go_of_everything() -> None:
     shared, observer = Shared(), Told()
     store = cache(shared, observer)
-    store.answer(KEYS, lambda: MADE, NO_DEADLINE)
+    store.answer(lambda: KEYS, lambda _: MADE, NO_DEADLINE)
     store.keep(KEYS, drawn())
     store.close()
     assert shared.closed
