@@ -41,7 +41,10 @@ class Found:
 LITE = Found("NCHW", 8, 8, None, local=True, halo=112)
 
 TABLE: dict[str, tuple[Path, Found]] = {
-    **{f"lite_{name}": (MODELS / f"lite_{name}.onnx", LITE) for name in ("hayao", "cute", "hayao_fp16", "hayao_int8")},
+    **{
+        f"lite_{name}": (MODELS / f"lite_{name}.onnx", LITE)
+        for name in ("hayao", "cute", "hayao_fp16", "hayao_int8", "cute_int8")
+    },
     "tiny_Cute": (REFERENCE / "AnimeGANv3_tiny_Cute.onnx", Found("NHWC", 16, 32, None, False, 48, "Tanh")),
     "Shinkai_37": (REFERENCE / "AnimeGANv3_Shinkai_37.onnx", Found("NHWC", 8, 16, None, False, 48, "Tanh")),
     "Hayao_36": (REFERENCE / "AnimeGANv3_Hayao_36.onnx", Found("NHWC", 8, 512, (512, 512), False, 48, "Tanh")),

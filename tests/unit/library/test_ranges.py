@@ -110,3 +110,21 @@ def test_a_constant_answer_is_refused() -> None:
 def test_a_network_that_does_not_run_is_refused() -> None:
     with pytest.raises(ModelError, match="draws nothing"):
         find_ranges(lambda picture: None, photos(), activation=None)
+
+
+def test_a_range_at_which_the_photo_only_comes_back_is_not_the_right_one() -> None:
+    """As where what is drawn is added to the photo and cut off, in 8 bit: at [0, 255] next to nothing is added."""
+
+    def adding(picture: Tensor) -> Tensor:
+        inside = np.clip(picture, -1, 1)
+        drawn = hayao().run(inside)
+        assert drawn is not None
+        return picture + np.clip(drawn - inside, -0.7, 0.7)
+
+    ranges = find_ranges(adding, photos(), activation=None)
+    assert (ranges.input, ranges.output) == (SIGNED, SIGNED)
+
+
+def test_a_network_that_passes_the_photo_on_at_every_range_takes_the_usual_one() -> None:
+    ranges = find_ranges(lambda picture: picture, photos(), activation=None)
+    assert (ranges.input, ranges.output) == (SIGNED, SIGNED)
