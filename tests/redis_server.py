@@ -12,9 +12,11 @@ import shutil
 import signal
 import socket
 import subprocess
+import time
 from collections.abc import Iterator
 
 import pytest
+import redis
 
 START_LIMIT = 30.0
 
@@ -50,6 +52,18 @@ class RedisServer:
     def thaw(self) -> None:
         assert self._process is not None
         self._process.send_signal(signal.SIGCONT)
+
+    def keys(self) -> int:
+        """How many it holds."""
+        with redis.Redis.from_url(self.url) as client:
+            return int(client.dbsize())
+
+    def wait_for_keys(self, count: int) -> None:
+        """Block until it holds so many: who writes to it does not say when that is done."""
+        end = time.monotonic() + START_LIMIT
+        while self.keys() < count:
+            assert time.monotonic() < end, f"{self.keys()} keys instead of {count}"
+            time.sleep(0.01)
 
     def stop(self) -> None:
         if self._process is None:
