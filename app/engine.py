@@ -418,7 +418,7 @@ def _cache(settings: Settings, registry: ModelRegistry, limits: DecodeLimits, ob
         return None
     bounds = Bounds(settings.cache_mib * MEBIBYTE, settings.cache_drawings_mib * MEBIBYTE, settings.cache_seconds)
     # Kinds of processors round differently, and a limit decides whether there is an answer.
-    around = [settings.provider, processor_kind(), asdict(limits)]
+    around = [settings.provider, settings.shape_step, processor_kind(), asdict(limits)]
     try:
         return plan_cache(registry, around, bounds, settings.cache_redis, observer)
     except ValueError:

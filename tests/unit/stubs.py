@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 
@@ -13,9 +14,10 @@ from app.config import PROJECT_ROOT
 from app.engine import Engine, Parts
 from app.errors import ModelError
 from app.imaging.decode import DecodeLimits
+from app.inference.batcher import Batcher
 from app.inference.card import ModelCard
 from app.inference.faces import DetectorUnavailable
-from app.inference.gate import Gate, GatedSession
+from app.inference.network import Network
 from app.inference.registry import ModelRegistry, Style
 from app.inference.stylizer import Stylizer
 from app.types import Box, Detector, Face, Point, RgbImage, Session, Tensor
@@ -67,12 +69,13 @@ class Workshop:
     failing: set[str] = field(default_factory=set)
     built: list[str] = field(default_factory=list)
 
-    def open_style(self, style: Style, gate: Gate) -> Stylizer:
+    def open_style(self, style: Style, batcher: Batcher) -> Stylizer:
         if style.card.id in self.failing:
             raise ModelError(f"Style {style.card.id}: it is broken.")
         self.built.append(style.card.id)
         session = self.sessions.get(style.card.id, Negative())
-        return Stylizer(style.card, GatedSession(session, session, gate))
+        network = Network(style.card.id, session, session, most=8)
+        return Stylizer(style.card, session, in_turn=partial(batcher.run, network))
 
 
 def parts(workshop: Workshop | None = None, detector: Detector | None = None, **changed: object) -> Parts:

@@ -21,6 +21,7 @@ from app.errors import (
     StyleUnavailable,
     UnsupportedImage,
 )
+from app.inference.batcher import Batcher
 from app.inference.registry import Style
 from app.options import ConvertOptions
 from app.telemetry.observer import Observer
@@ -99,7 +100,7 @@ def test_without_any_style_the_start_fails_in_words_each_time() -> None:
 
 
 def test_a_reason_that_all_styles_share_is_told_once() -> None:
-    def lacking(style: Style, gate: threading.Semaphore) -> NoReturn:
+    def lacking(style: Style, batcher: Batcher) -> NoReturn:
         raise ModelError("This ONNX Runtime has no provider tpu.")
 
     with pytest.raises(NoUsableStyle) as failed:
