@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 import onnx
 import onnxruntime as ort
 from google.protobuf.message import DecodeError
-from onnx import ModelProto, ValueInfoProto
+from onnx import ModelProto, TensorProto, ValueInfoProto, helper
 
 from app.inference.card import ModelCard
 from tools.command import ToolError, check_file
@@ -46,7 +47,30 @@ def fixed_network(model: ModelProto, card: ModelCard, size: Size) -> ModelProto:
         _set_shape(next(port for port in ports if port.name == name), tensor_shape(card, size))
     # These may still say what is no longer true.
     del fixed.graph.value_info[:]
-    return folded(fixed)
+    halved = _set_aside(fixed)
+    small = folded(fixed)
+    _put_back(small, halved)
+    return small
+
+
+def _set_aside(model: ModelProto) -> list[TensorProto]:
+    """Make inputs of the weights in half precision, and return them: folding would turn them to FP32."""
+    graph = model.graph
+    halved = [weights for weights in graph.initializer if weights.data_type == TensorProto.FLOAT16]
+    kept = [weights for weights in graph.initializer if weights.data_type != TensorProto.FLOAT16]
+    graph.input.extend(helper.make_tensor_value_info(it.name, it.data_type, it.dims) for it in halved)
+    del graph.initializer[:]
+    graph.initializer.extend(kept)
+    return halved
+
+
+def _put_back(model: ModelProto, halved: Sequence[TensorProto]) -> None:
+    """Make weights of the inputs of those names again."""
+    names = {weights.name for weights in halved}
+    ports = [port for port in model.graph.input if port.name not in names]
+    del model.graph.input[:]
+    model.graph.input.extend(ports)
+    model.graph.initializer.extend(halved)
 
 
 def _set_shape(port: ValueInfoProto, shape: tuple[int, ...]) -> None:

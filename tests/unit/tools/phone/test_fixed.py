@@ -33,6 +33,15 @@ def test_nothing_is_left_to_be_worked_out_at_run_time() -> None:
     assert [entry.domain for entry in fixed.opset_import] == [""]
 
 
+def test_weights_in_half_precision_stay_so() -> None:
+    whole, halved = (
+        fixed_network(read_network(MODELS / name), card(), (32, 32))
+        for name in ("lite_hayao.onnx", "lite_hayao_fp16.onnx")
+    )
+    assert halved.ByteSize() < 0.55 * whole.ByteSize()
+    assert [port.name for port in halved.graph.input] == ["input"]
+
+
 def test_the_network_it_is_made_from_stays_as_it_was() -> None:
     model = read_network(MODELS / "lite_hayao.onnx")
     before = model.SerializeToString()
