@@ -261,3 +261,19 @@ def test_an_address_of_redis_that_is_none_is_a_setting_error_that_does_not_repea
 def test_redis_is_loaded_only_where_it_is_asked_for() -> None:
     script = "import sys, app.engine; app.engine.Engine.from_settings(); sys.exit('redis' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], cwd=PROJECT_ROOT, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("again", [{}, {"strength": 50}], ids=["the same", "another strength"])
+def test_what_is_remembered_does_not_wait_behind_work(again: dict[str, int]) -> None:
+    network = counted()
+    engine = caching(network, lanes=1)
+    engine.convert(PICTURE)
+    network.begun.clear()
+    network.let_go.clear()
+    with ThreadPoolExecutor(1) as pool:
+        working = pool.submit(engine.convert, png(photo(64, 50)))
+        assert network.begun.wait(LIMIT)
+        assert engine.convert_with(PICTURE, ConvertOptions(**again), Deadline(LIMIT)).faces == 0  # type: ignore[arg-type]
+        assert not working.done()
+        network.let_go.set()
+        assert working.result(LIMIT).cache == "miss"
