@@ -85,15 +85,26 @@ class Progress:
 
 
 class Campaign:
-    """Runs batches against ``subject`` and keeps ``folder``/state.json and the files of its findings."""
+    """Runs batches against ``subject`` and keeps ``folder``/state.json and the files of its findings.
+
+    number: draws other files for another number. batch: files between two savings of the state.
+    """
 
     def __init__(
-        self, folder: Path, subject: Subject, seeds: Sequence[Seed], large: Sequence[Seed], *, number: int
+        self,
+        folder: Path,
+        subject: Subject,
+        seeds: Sequence[Seed],
+        large: Sequence[Seed],
+        *,
+        number: int,
+        batch: int = BATCH,
     ) -> None:
         self._folder = folder
         self._subject = subject
         self._seeds = [item for item in seeds if item.data]
         self._large = [item for item in large if item.data]
+        self._batch = batch
         self.progress = self._resumed(number)
 
     def _resumed(self, number: int) -> Progress:
@@ -106,7 +117,7 @@ class Campaign:
         if not self.progress.batches:
             self._try_unchanged()
         while self.progress.inputs < inputs:
-            self._run_batch(self.progress.batches, min(BATCH, inputs - self.progress.inputs))
+            self._run_batch(self.progress.batches, min(self._batch, inputs - self.progress.inputs))
             self.progress.batches += 1
             self._save()
             tell(self.progress)
