@@ -6,17 +6,30 @@ import threading
 import time
 from collections.abc import Callable
 
-from app.errors import DeadlineExceeded
+from app.errors import ClientGone, DeadlineExceeded
+
+
+def _never() -> bool:
+    return False
 
 
 class Deadline:
-    """A moment ``seconds`` after ``since`` (monotonic seconds; default: now) at which work is given up."""
+    """A moment ``seconds`` after ``since`` (monotonic seconds; default: now) at which work is given up.
+
+    gone: whether nobody waits for the work any more, in which case it is given up too; asked at each check.
+    """
 
     def __init__(
-        self, seconds: float, *, since: float | None = None, clock: Callable[[], float] = time.monotonic
+        self,
+        seconds: float,
+        *,
+        since: float | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        gone: Callable[[], bool] = _never,
     ) -> None:
         self.seconds = seconds
         self._clock = clock
+        self._gone = gone
         self._end = (clock() if since is None else since) + seconds
 
     def remaining(self) -> float:
@@ -24,9 +37,11 @@ class Deadline:
         return min(max(0.0, self._end - self._clock()), threading.TIMEOUT_MAX)
 
     def check(self) -> None:
-        """Raise DeadlineExceeded once it has passed. Serves as a checkpoint of long work."""
+        """Raise DeadlineExceeded once it has passed, ClientGone once nobody waits. Serves as a checkpoint of work."""
         if self.remaining() <= 0:
             raise self.exceeded()
+        if self._gone():
+            raise ClientGone
 
     def exceeded(self) -> DeadlineExceeded:
         """The error to raise for work that this deadline ended."""

@@ -15,6 +15,7 @@
     |   |-- MethodNotAllowed         405  method-not-allowed
     |   |-- FileTooLarge             413  file-too-large
     |   |-- TooManyPixels            413  too-many-pixels
+    |   |-- TooLargeToDraw           413  too-large-to-draw
     |   |-- UnsupportedImage         415  unsupported-image
     |   |-- BrokenImage              422  broken-image
     |   |-- NoFaceFound              422  no-face-found
@@ -26,6 +27,7 @@
     |   |-- NotReady                 503  not-ready
     |   |-- FacesUnavailable         503  faces-unavailable
     |   `-- StyleUnavailable         503  style-unavailable
+    |-- ClientGone                   499  client-gone
     `-- ModelError                   a weight file or models.toml is unusable: told at the start
         `-- NoUsableStyle            no style at all can be served: ends the start
 
@@ -236,6 +238,18 @@ class TooManyPixels(RequestError):
         super().__init__(width=width, height=height, limit_mp=limit_mp, limit_side=limit_side)
 
 
+class TooLargeToDraw(RequestError):
+    """Drawing this picture at this size takes more memory than the service may have."""
+
+    status = 413
+    code = "too-large-to-draw"
+    sentences = {
+        "en": "Drawing this picture at this size takes more memory than this server has. Choose a smaller size.",
+        "zh": "以此尺寸绘制这张图片所需的内存超出了本服务器的限度。请选择更小的尺寸。",
+        "ja": "この画像をこのサイズで描くには、サーバーのメモリが足りません。小さいサイズを選んでください。",
+    }
+
+
 class UnsupportedImage(RequestError):
     """The bytes are no picture of an accepted kind."""
 
@@ -372,6 +386,18 @@ class StyleUnavailable(ServiceError):
 
     def __init__(self, *, style: str) -> None:
         super().__init__(style=style)
+
+
+class ClientGone(AnimeBoothError):
+    """Whoever asked has closed the connection: the work is dropped, and only logs and metrics see this."""
+
+    status = 499
+    code = "client-gone"
+    sentences = {
+        "en": "Nobody waits for this picture any more.",
+        "zh": "已经没有人在等这张图片了。",
+        "ja": "この画像を待っている人はもういません。",
+    }
 
 
 class ModelError(AnimeBoothError):

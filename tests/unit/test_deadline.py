@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from app.deadline import NO_DEADLINE, Deadline
-from app.errors import DeadlineExceeded
+from app.errors import ClientGone, DeadlineExceeded
 
 
 class Clock:
@@ -34,6 +34,15 @@ def test_work_ends_once_it_has_passed() -> None:
     deadline.check()
     clock.now += 10
     with pytest.raises(DeadlineExceeded, match="longer than 10 s"):
+        deadline.check()
+
+
+def test_work_ends_once_nobody_waits_for_it() -> None:
+    gone = threading.Event()
+    deadline = Deadline(10, clock=Clock(), gone=gone.is_set)
+    deadline.check()
+    gone.set()
+    with pytest.raises(ClientGone):
         deadline.check()
 
 

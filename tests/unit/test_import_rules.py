@@ -13,6 +13,7 @@ from app.config import PROJECT_ROOT
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("app.types", "app.errors", "app.options", "app.i18n", "app.deadline", "app.stopwatch", "app.config"),
     ("app.telemetry",),
+    ("app.admission",),
     ("app.imaging",),
     ("app.inference",),
     ("app.conversion",),
