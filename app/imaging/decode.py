@@ -6,6 +6,7 @@ sRGB on white, turn upright. Nothing global is changed, so any number of threads
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,7 +28,7 @@ from app.imaging.pixels import to_srgb
 from app.imaging.sniff import sniff
 from app.types import AlphaMask, RgbImage, UploadFormat
 
-__all__ = ["DecodeLimits", "Decoded", "decode", "sniff"]
+__all__ = ["DecodeLimits", "Decoded", "Seen", "decode", "look", "sniff"]
 
 _MIB: Final = 1 << 20
 _MEGAPIXEL: Final = 1_000_000
@@ -71,6 +72,39 @@ class Decoded:
     height: int
 
 
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the header of an upload says, and what decoding it will take.
+
+    width, height: of the upload, upright. decoded: (width, height) of what decoding gives. bytes: the most memory that
+    decoding holds.
+    """
+
+    format: UploadFormat
+    width: int
+    height: int
+    decoded: tuple[int, int]
+    bytes: int
+
+
+def look(data: bytes, limits: DecodeLimits, *, working_pixels: int | None = None) -> Seen:
+    """What :func:`decode` with the same arguments has before it; no pixel is decoded. Raises the same errors."""
+    format, upload, (width, height) = _open(data, limits)
+    factor = _reduction(width * height, working_pixels)
+    decoded = math.ceil(width / factor), math.ceil(height / factor)
+    return Seen(format, width, height, decoded, math.ceil(_held(format, upload, decoded[0] * decoded[1])))
+
+
+def _held(format: UploadFormat, upload: Upload, decoded: int) -> float:
+    """Bytes that decoding ``upload`` to so many pixels holds at its peak."""
+    stored = upload.width * upload.height
+    if format != "jpeg":
+        return upload.held * stored
+    # Reduced while it is decoded; in several scans, all coefficients are kept besides.
+    coefficients = upload.held * stored if upload.held > USUALLY_HELD else 0
+    return coefficients + USUALLY_HELD * decoded
+
+
 def decode(data: bytes, limits: DecodeLimits, *, working_pixels: int | None = None) -> Decoded:
     """Decode the first picture in ``data``.
 
@@ -81,13 +115,7 @@ def decode(data: bytes, limits: DecodeLimits, *, working_pixels: int | None = No
     Raises EmptyImage, FileTooLarge, TooManyPixels, UnsupportedImage and BrokenImage, all before or instead of any
     half-decoded picture.
     """
-    format = _identify(data, limits)
-    with _decoder_errors():
-        if format in ("avif", "heif"):
-            _check_size(bmff.largest_claim(data) or (0, 0), limits)
-        upload = _OPENERS[format](data)
-    width, height = upright_size(upload.width, upload.height, upload.orientation)
-    _check_size((width, height), limits, held=upload.held)
+    format, upload, (width, height) = _open(data, limits)
     with _decoder_errors():
         raster = upload.load(_reduction(width * height, working_pixels))
         rgb, alpha = to_srgb(raster, upload.icc)
@@ -99,6 +127,18 @@ def decode(data: bytes, limits: DecodeLimits, *, working_pixels: int | None = No
         width,
         height,
     )
+
+
+def _open(data: bytes, limits: DecodeLimits) -> tuple[UploadFormat, Upload, tuple[int, int]]:
+    """Kind, header and upright size, within the limits."""
+    format = _identify(data, limits)
+    with _decoder_errors():
+        if format in ("avif", "heif"):
+            _check_size(bmff.largest_claim(data) or (0, 0), limits)
+        upload = _OPENERS[format](data)
+    size = upright_size(upload.width, upload.height, upload.orientation)
+    _check_size(size, limits, held=upload.held)
+    return format, upload, size
 
 
 def _identify(data: bytes, limits: DecodeLimits) -> UploadFormat:
