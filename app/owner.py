@@ -9,20 +9,30 @@ from typing import Final
 from flask import Blueprint, Request, Response, jsonify, render_template, request
 from flask.typing import ResponseReturnValue
 
+from app import __version__
 from app.engine import Engine
 from app.errors import AnimeBoothError, Forbidden, Unauthorized
 from app.page_text import page_language
 from app.telemetry.processes import process_metrics, service_processes
 from app.telemetry.service import Telemetry
 from app.telemetry.state import state_metrics
+from app.web import figures
 from app.web.account import account
-from app.web.limits import View, require_owner
+from app.web.limits import View, require_owner, sent_key
 from app.web.negotiation import prefers_page
-from app.web.problems import BEARER_CHALLENGE
+from app.web.problems import BEARER_CHALLENGE, public_errors
 from app.web.report import make_report, report_document, service_facts
 
 REFRESH_SECONDS: Final = 5
 """How often the page looks again while somebody looks at it; without a script it does so ten times as rarely."""
+
+_FIGURES: Final = {
+    "whole": figures.whole,
+    "seconds": figures.seconds,
+    "per_cent": figures.per_cent,
+    "memory": figures.memory,
+    "span": figures.span,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +83,7 @@ class _Views:
         report = make_report(self._engine, self._telemetry)
         if not prefers_page(request.accept_mimetypes):
             return jsonify(report_document(report))
-        return _page(report=report)
+        return _page(report=report, by_key=sent_key(request) != "")
 
 
 def _closed_page(error: AnimeBoothError) -> Response:
@@ -89,7 +99,16 @@ def _closed_page(error: AnimeBoothError) -> Response:
 def _page(**content: object) -> Response:
     language = page_language(request)
     page = Response(
-        render_template("status.html", lang=language, refresh_seconds=REFRESH_SECONDS, here=request.path, **content)
+        render_template(
+            "status.html",
+            lang=language,
+            here=request.path,
+            refresh_seconds=REFRESH_SECONDS,
+            version=__version__,
+            error_codes={error.code for error in public_errors()},
+            **_FIGURES,
+            **content,
+        )
     )
     page.headers["Content-Language"] = language
     page.vary.update(["Accept-Language", "Cookie"])

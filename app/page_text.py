@@ -78,7 +78,7 @@ def install(app: Flask) -> None:
     app.jinja_env.globals.update(
         t=_translate,
         localised=_localised,
-        page_texts=lambda language: dict(PAGE_TEXTS[language]),
+        page_texts=_visitors_texts,
         language_names=LANGUAGE_NAMES,
         samples=SAMPLES,
         page_modules=sorted({path.name for path in static.glob("js/*.js")} - _ENTRIES),
@@ -89,6 +89,11 @@ def install(app: Flask) -> None:
 
 def _by_hand(asked: Request) -> Language | None:
     return as_language(asked.args.get(LANGUAGE_FIELD, ""))
+
+
+def _visitors_texts(language: Language) -> dict[str, str]:
+    # The owner's page has no script that needs its sentences, and nobody else need load them.
+    return {key: text for key, text in PAGE_TEXTS[language].items() if not key.startswith("status.")}
 
 
 @pass_context

@@ -86,7 +86,7 @@ def _seconds_to_wait(limiter: Limiter) -> int:
 
 def require_key(sent_by: Request, key: str) -> None:
     """Raise Unauthorized unless ``sent_by`` carries ``key`` as Bearer token or as X-API-Key. No ``key``: all may."""
-    if key and not hmac.compare_digest(_sent_key(sent_by).encode(), key.encode()):
+    if key and not hmac.compare_digest(sent_key(sent_by).encode(), key.encode()):
         raise Unauthorized
 
 
@@ -142,7 +142,8 @@ def _limiter(app: Flask, rate: str, storage: str) -> Limiter:
         ) from None
 
 
-def _sent_key(sent_by: Request) -> str:
+def sent_key(sent_by: Request) -> str:
+    """The key that ``sent_by`` carries, right or wrong; empty where it carries none."""
     # Not by werkzeug's Authorization, which takes a token with "=" in it for a list of parameters.
     scheme, _, bearer = sent_by.headers.get("Authorization", "").partition(" ")
     return bearer.strip() if scheme.lower() == "bearer" and bearer else sent_by.headers.get("X-API-Key", "")

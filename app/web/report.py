@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from app import __version__
 from app.conversion import STAGES
@@ -15,6 +15,15 @@ from app.telemetry.processes import service_processes
 from app.telemetry.service import Telemetry
 from app.telemetry.state import ServiceFacts, StyleFacts
 from app.telemetry.summary import Summary, summarise
+
+CHART_HEIGHT: Final = 114
+"""Of the tallest column, in the units of the page's drawing."""
+
+_STACKED: Final = ("picture", "refused", "failed", "mistaken")
+"""From the foot of a column upwards."""
+
+Block: TypeAlias = tuple[str, float, float]
+"""A part of a column: the outcome it stands for, where it begins and how tall it is."""
 
 Mood: TypeAlias = Literal["starting", "closed", "faulty", "busy", "well"]
 """How the service is in one word. ``closed``: it cannot convert at all. ``faulty``: some requests failed by its own
@@ -36,6 +45,31 @@ class Report:
         """Mean seconds in each stage, in the order of the work."""
         known = self.summary.stages
         return {stage: known[stage] for stage in STAGES if stage in known}
+
+    @property
+    def busiest_minute(self) -> int:
+        """The most requests for a picture in one minute of the last hour."""
+        return max(_requests(minute) for minute in self.summary.hour)
+
+    @property
+    def columns(self) -> list[list[Block]]:
+        """The last hour to draw, a column a minute."""
+        scale = CHART_HEIGHT / max(1, self.busiest_minute)
+        return [_column(minute, scale) for minute in self.summary.hour]
+
+
+def _requests(minute: Minute) -> int:
+    return sum(getattr(minute, outcome) for outcome in _STACKED)
+
+
+def _column(minute: Minute, scale: float) -> list[Block]:
+    blocks, foot = [], 0.0
+    for outcome in _STACKED:
+        height = getattr(minute, outcome) * scale
+        if height:
+            blocks.append((outcome, foot, height))
+        foot += height
+    return blocks
 
 
 def make_report(engine: Engine, telemetry: Telemetry) -> Report:

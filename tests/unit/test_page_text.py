@@ -16,8 +16,11 @@ from app.page_text import LANGUAGE_NAMES, PAGE_TEXTS, SAMPLES, install, page_lan
 TEMPLATES = PROJECT_ROOT / "templates"
 SCRIPTS = PROJECT_ROOT / "static" / "js"
 
-# Keys whose last part is put together: by the stage's state, a notice, a problem's code, a sample, a face mode.
-MADE_UP = re.compile(r"(sign|notice|error\.code|sample|more\.face)\.[a-z-]+")
+# Keys whose last part is put together: by the stage's state, a notice, a problem's code, a sample, a face mode; on the
+# owner's page by how things are.
+MADE_UP = re.compile(
+    r"(sign|notice|error\.code|sample|more\.face|status\.(mood|line|stage|state|outcome|span))\.[a-z-]+"
+)
 
 
 def _keys_asked_for() -> set[str]:
