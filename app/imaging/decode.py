@@ -100,8 +100,8 @@ def _held(format: UploadFormat, upload: Upload, decoded: int) -> float:
     stored = upload.width * upload.height
     if format != "jpeg":
         return upload.held * stored
-    # Reduced while it is decoded; in several scans, all coefficients are kept besides.
-    coefficients = upload.held * stored if upload.held > USUALLY_HELD else 0
+    # Reduced while it is decoded. In several scans, which have a figure of their own, all coefficients are kept too.
+    coefficients = upload.held * stored if upload.held != USUALLY_HELD else 0
     return coefficients + USUALLY_HELD * decoded
 
 
