@@ -15,37 +15,22 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import random
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final
 
-import aiohttp
-from yarl import URL
-
 from app.config import PROJECT_ROOT
-from tests.redis_server import RedisServer, redis_server
-from tests.server import Server, serve
+from tests.redis_server import redis_server
+from tests.server import serve
 from tools.command import FAILED, run_command
-from tools.load.client import convert, visitors
 from tools.load.target import started
-from tools.load.watch import resident_mib
-from tools.soaking.hostile import ACTS
 from tools.soaking.ledger import Ledger
 from tools.soaking.orders import Expected, Order, all_orders, learnt
-from tools.soaking.upheaval import kill_worker, trouble_redis
+from tools.soaking.soak import Soak
 
 MINUTES: Final = 30.0
 KILL_SECONDS: Final = 300.0
 """Between two kills, and between two marks of memory."""
 REDIS_SECONDS: Final = 120.0
-REDIS_TROUBLE_SECONDS: Final = 30.0
-VISITORS: Final = 4
-HOSTILE_EVERY: Final = 1.0
-CROWD_EVERY: Final = 20.0
-CROWD: Final = 10
-PAGES: Final = ("/", "/healthz", "/styles", "/docs", "/openapi.json", "/no-such-page")
-SAVE_SECONDS: Final = 5.0
 
 # Little is remembered, and not for long, so that the same orders are worked on again and again.
 _SETTINGS: Final = {
@@ -53,100 +38,6 @@ _SETTINGS: Final = {
     "ANIMEBOOTH_CACHE_DRAWINGS_MIB": "12",
     "ANIMEBOOTH_CACHE_SECONDS": "15",
 }
-_ALLOWED_OF_THE_HOSTILE: Final = frozenset({0, 200, 400, 408, 413, 422, 501, 503})
-
-
-class Soak:
-    """What goes on beside one another, until the time is over."""
-
-    def __init__(
-        self, server: Server, redis: RedisServer, orders: list[Order], expected: dict[str, Expected], ledger: Ledger
-    ) -> None:
-        self._server = server
-        self._redis = redis
-        self._orders = orders
-        self._expected = expected
-        self._ledger = ledger
-        self._chance = random.Random(1)  # noqa: S311
-        self._acts: set[asyncio.Task[None]] = set()
-
-    async def run(self, kill_seconds: float, redis_seconds: float, save: Callable[[], None]) -> None:
-        """Returns when all who came have gone."""
-        async with visitors() as session:
-            self._session = session
-            await asyncio.gather(
-                *(self._visit() for _ in range(VISITORS)),
-                self._every(CROWD_EVERY, self._crowd),
-                self._every(HOSTILE_EVERY, self._let_hostile_in),
-                self._every(HOSTILE_EVERY, self._look_at_page),
-                self._every(redis_seconds, self._trouble_redis),
-                self._every(kill_seconds, self._mark_and_kill),
-                self._every(SAVE_SECONDS, self._weigh_and_save(save)),
-            )
-            await asyncio.gather(*self._acts)
-
-    @property
-    def _goes_on(self) -> bool:
-        return self._ledger.elapsed < self._ledger.length
-
-    async def _every(self, seconds: float, act: Callable[[], Awaitable[None]]) -> None:
-        while self._ledger.elapsed + seconds < self._ledger.length:
-            await asyncio.sleep(seconds)
-            await act()
-
-    async def _visit(self) -> None:
-        while self._goes_on:
-            await self._order(self._chance.choice(self._orders))
-            await asyncio.sleep(self._chance.uniform(0, 0.3))
-
-    async def _crowd(self) -> None:
-        order = self._chance.choice(self._orders)
-        await asyncio.gather(*(self._order(order) for _ in range(CROWD)))
-
-    async def _order(self, order: Order) -> None:
-        reply = await convert(self._session, URL(self._server.url), order.photo, dict(order.query), {})
-        self._ledger.answered(order, self._expected[order.name], reply)
-
-    async def _let_hostile_in(self) -> None:
-        task = asyncio.create_task(self._be_hostile())
-        self._acts.add(task)
-        task.add_done_callback(self._acts.discard)
-
-    async def _be_hostile(self) -> None:
-        act, order = self._chance.choice(ACTS), self._chance.choice(self._orders)
-        try:
-            status = await act(self._server.port, order.photo or b"nothing", self._chance)
-        except OSError:
-            status = 0
-        fine = status in _ALLOWED_OF_THE_HOSTILE
-        self._ledger.visited(f"hostile: {act.__name__}", str(status or "no answer"), fine=fine)
-
-    async def _look_at_page(self) -> None:
-        page = self._chance.choice(PAGES)
-        due = 404 if page == PAGES[-1] else 200
-        try:
-            async with self._session.get(f"{self._server.url}{page}") as answer:
-                await answer.read()
-        except (aiohttp.ClientError, OSError, TimeoutError) as error:
-            recent = any(self._ledger.elapsed - (kill - self._ledger.start) < 5 for kill in self._ledger.kills)
-            self._ledger.visited("pages", type(error).__name__, fine=recent)
-        else:
-            self._ledger.visited("pages", str(answer.status), fine=answer.status == due)
-
-    async def _trouble_redis(self) -> None:
-        freeze = self._chance.random() < 0.5
-        await trouble_redis(self._redis, self._ledger, REDIS_TROUBLE_SECONDS, freeze=freeze)
-
-    async def _mark_and_kill(self) -> None:
-        self._ledger.mark()
-        await kill_worker(self._server, self._ledger)
-
-    def _weigh_and_save(self, save: Callable[[], None]) -> Callable[[], Awaitable[None]]:
-        async def weigh_and_save() -> None:
-            self._ledger.weigh(sum(map(resident_mib, [self._server.process.pid, *self._server.workers()])))
-            save()
-
-        return weigh_and_save
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -62,13 +62,16 @@ class Ledger:
 
     def _outcome(self, expected: Expected, reply: Reply) -> str:
         if reply.status == 0:
-            cut = any(reply.start <= kill <= reply.end <= kill + CUT_SECONDS for kill in self.kills)
-            return "cut by the kill" if cut else "lost"
+            return "cut by the kill" if self.was_cut(reply.start, reply.end) else "lost"
         if reply.status == 503 and reply.code in _POLITE:
             return f"refused ({reply.code})"
         if Expected.of(reply) != expected:
             return "wrong"
         return "picture" if reply.status == 200 else "error that was due"
+
+    def was_cut(self, start: float, end: float) -> bool:
+        """Whether what began and ended without an answer then (monotonic seconds) was open at a kill, ended by it."""
+        return any(start <= kill <= end <= kill + CUT_SECONDS for kill in self.kills)
 
     def visited(self, kind: str, outcome: str, *, fine: bool = True) -> None:
         """Somebody else has come and gone."""
