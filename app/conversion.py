@@ -21,7 +21,7 @@ from app.imaging.decode import Decoded, DecodeLimits, decode
 from app.imaging.encode import MIMETYPES, answer_format, check_size, encode, supports_alpha
 from app.imaging.portrait import portrait_box
 from app.imaging.sizing import plan_size, resize
-from app.inference.painter import Painted, paint_faces
+from app.inference.painter import Painted, paint_faces, tell_nobody
 from app.inference.stylizer import Stylizer
 from app.options import MAX_STRENGTH, ConvertOptions
 from app.stopwatch import Stopwatch
@@ -97,7 +97,8 @@ class Kit:
     """What a conversion works with.
 
     stylizer: the network of a style, loaded on first use. detector: None where faces cannot be found here. beside:
-    runs what need not wait for the conversion's own thread. span: goes around each stage, for traces.
+    runs what need not wait for the conversion's own thread. span: goes around each stage, for traces. tell_faces: is
+    told how many faces are about to be drawn on their own.
     """
 
     limits: DecodeLimits
@@ -105,6 +106,7 @@ class Kit:
     detector: Callable[[], Detector | None]
     beside: Executor
     span: Callable[[str], AbstractContextManager[object]] = nullcontext
+    tell_faces: Callable[[int], None] = tell_nobody
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +262,7 @@ class _Drawer:
     style: StyleId
     picture: Stylizer
     face: Stylizer
+    tell: Callable[[int], None]
 
     @classmethod
     def of(cls, options: ConvertOptions, kit: Kit) -> _Drawer:
@@ -268,7 +271,7 @@ class _Drawer:
             raise ValueError("the engine names a style before it converts")
         own = kit.stylizer(options.style)
         surroundings = own.card.surroundings
-        return cls(options.style, kit.stylizer(surroundings) if surroundings else own, own)
+        return cls(options.style, kit.stylizer(surroundings) if surroundings else own, own, kit.tell_faces)
 
     def draw(self, scene: _Scene, search: _Search, watch: Stopwatch, checkpoint: Checkpoint) -> Painted:
         """The whole of ``scene.small`` drawn, then each face that ``search`` has found over it."""
@@ -293,4 +296,5 @@ class _Drawer:
                 ink=None if one_network else hand(self.picture),
                 same_hand=one_network and self.face.card.kind == "scene",
                 checkpoint=checkpoint,
+                tell=self.tell,
             )

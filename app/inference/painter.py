@@ -41,6 +41,10 @@ LEAST_DRAWN: Final = 48
 """Pixels of the upload: in a narrower face a face style finds too little to draw eyes from, and blurs it."""
 
 
+def tell_nobody(faces: int) -> None:
+    """Nobody wants to know."""
+
+
 @dataclass(frozen=True, slots=True)
 class Painted:
     """image: (h, w, 3) uint8, as large as the surroundings, and these themselves where no face was drawn anew.
@@ -79,18 +83,21 @@ def paint_faces(
     ink: Stylize | None = None,
     same_hand: bool = False,
     checkpoint: Checkpoint = never_stop,
+    tell: Callable[[int], None] = tell_nobody,
 ) -> Painted:
     """Draw ``faces`` anew, each from a ``face_size`` square of ``picture``, over ``surroundings``.
 
     picture: (H, W, 3) uint8, the upload at full resolution; ``faces`` are in its pixels. surroundings: (h, w, 3)
     uint8, the same view, stylised, at the size of the answer. Neither is changed. draw_face: the network for crops,
     called once a face. ink: the network of the surroundings, where that is another one; called once a face as well.
-    same_hand: both are the same scenery network; a face that it saw large enough in the whole picture stays.
+    same_hand: both are the same scenery network; a face that it saw large enough in the whole picture stays. tell: is
+    told, before the first is drawn, how many are about to be.
     """
     places = _places(faces, picture, surroundings)
     small = [place for place in places if not (same_hand and place.side >= FINE_AS_IT_IS * face_size)]
     image = surroundings.copy() if small else surroundings
     scenery = draw_face if same_hand else ink
+    tell(len(small))
     for place in small:
         checkpoint()
         if place.coarse and scenery is not None:

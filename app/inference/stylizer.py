@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from math import lcm
 from typing import Final, TypeAlias
 
@@ -30,6 +30,31 @@ InTurn: TypeAlias = Callable[[Tensor, Checkpoint], Tensor]
 """Runs a tensor of one picture when its turn comes; what the checkpoint raises meanwhile ends the wait."""
 
 _FULL: Final = 255.0
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """What goes through a network for one picture, in pixels: of all runs together, and of the largest."""
+
+    pixels: int
+    largest: int
+
+
+def plan_runs(
+    card: ModelCard,
+    width: int,
+    height: int,
+    *,
+    tile: int = TILE_SIDE,
+    whole_limit: int = WHOLE_LIMIT,
+    shape_step: int = 1,
+) -> Runs:
+    """The runs of a Stylizer with these arguments for a picture of ``width`` x ``height`` px."""
+    if _runs_whole(card, width, height, whole_limit):
+        across, down = _stepped(card.sizes, shape_step).padded(width, height)
+        return Runs(across * down, across * down)
+    areas = [kept.read.width * kept.read.height for kept in _tiles(card, width, height, tile)]
+    return Runs(sum(areas), max(areas))
 
 
 class Stylizer:
@@ -64,22 +89,15 @@ class Stylizer:
         ``checkpoint`` is called before every run of the network; what it raises ends the work.
         """
         height, width = rgb.shape[:2]
-        if self._runs_whole(width, height):
+        if _runs_whole(self.card, width, height, self._whole_limit):
             checkpoint()
             return np.ascontiguousarray(crop(self._run(pad(rgb, self._sizes), checkpoint), width, height))
         return self._run_tiled(rgb, checkpoint)
 
-    def _runs_whole(self, width: int, height: int) -> bool:
-        fixed = self.card.sizes.fixed
-        if fixed is not None:
-            return width <= fixed[0] and height <= fixed[1]
-        return max(width, height) <= self._whole_limit
-
     def _run_tiled(self, rgb: RgbImage, checkpoint: Checkpoint) -> RgbImage:
         height, width = rgb.shape[:2]
         result = np.empty_like(rgb)
-        ramp = 0 if self.card.local else RAMP
-        for tile in plan_tiles(width, height, self.card.sizes, tile=self._tile, halo=self.card.halo, ramp=ramp):
+        for tile in _tiles(self.card, width, height, self._tile):
             checkpoint()
             _lay(result, tile, self._run(window(rgb, tile.read), checkpoint))
         return result
@@ -120,6 +138,18 @@ class Stylizer:
         low, high = self.card.output_range
         scale = _FULL / (high - low)
         return np.asarray(cv2.addWeighted(values, scale, values, 0, -low * scale, dtype=cv2.CV_8U), np.uint8)
+
+
+def _runs_whole(card: ModelCard, width: int, height: int, whole_limit: int) -> bool:
+    fixed = card.sizes.fixed
+    if fixed is not None:
+        return width <= fixed[0] and height <= fixed[1]
+    return max(width, height) <= whole_limit
+
+
+def _tiles(card: ModelCard, width: int, height: int, tile: int) -> Iterator[Tile]:
+    ramp = 0 if card.local else RAMP
+    return plan_tiles(width, height, card.sizes, tile=tile, halo=card.halo, ramp=ramp)
 
 
 def _stepped(sizes: SizeRequirements, step: int) -> SizeRequirements:

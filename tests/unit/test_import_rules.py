@@ -16,7 +16,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("app.admission",),
     ("app.imaging",),
     ("app.inference",),
-    ("app.conversion",),
+    ("app.conversion", "app.workload"),
     ("app.caching",),
     ("app.engine",),
     ("app.batch",),

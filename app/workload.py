@@ -1,0 +1,75 @@
+"""What a conversion is expected to cost, by its upload's header and its options: pixels of work, bytes of memory.
+
+The constants were measured: docs/performance/admission.md has the figures and the command.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from app.admission.work import Work
+from app.imaging.decode import Seen
+from app.imaging.sizing import plan_size
+from app.inference.card import ModelCard
+from app.inference.painter import INK_SIDE
+from app.inference.stylizer import plan_runs
+from app.options import ConvertOptions
+
+DECODING: Final = 0.04
+"""What a pixel of the upload costs, in pixels through a network: read, brought to size, searched for faces."""
+
+ALWAYS: Final = 30_000
+"""What every conversion costs besides, in pixels through a network: some milliseconds."""
+
+INKED_SHARE: Final = 0.6
+"""How much of the ink's square the ellipse and its margin take."""
+
+PHOTO_BYTES: Final = 4
+"""For each pixel of the decoded photo, while it is drawn: three of its own, one of alpha."""
+
+ANSWER_BYTES: Final = 16
+"""For each pixel of the answer: the photo at its size, the drawing, a copy to paint on, the mixture, the encoder."""
+
+ALWAYS_BYTES: Final = 16 << 20
+"""Of every conversion: crops of faces and their drawings, the detector's copies."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hand:
+    """The network that draws something: what it says of itself, and the bytes a run takes for each pixel."""
+
+    card: ModelCard
+    run_bytes: float
+
+
+def expected_work(seen: Seen, options: ConvertOptions, picture: Hand, face: Hand, *, shape_step: int = 1) -> Work:
+    """The work of converting what was ``seen`` with ``options``, which name a style and a size.
+
+    picture, face: who draws the whole and who the faces, which may be the same. Faces are not known before: see
+    :func:`face_pixels`.
+    """
+    width, height = _answer(seen, options)
+    runs = plan_runs(picture.card, width, height, shape_step=shape_step)
+    pixels = runs.pixels + DECODING * seen.width * seen.height + ALWAYS
+    run = max(runs.largest * picture.run_bytes, _largest_face(face.card) * face.run_bytes)
+    drawing = PHOTO_BYTES * seen.decoded[0] * seen.decoded[1] + ANSWER_BYTES * width * height + run
+    return Work(f"{options.style} {options.face}", pixels, round(max(seen.bytes, drawing)) + ALWAYS_BYTES)
+
+
+def _answer(seen: Seen, options: ConvertOptions) -> tuple[int, int]:
+    """(width, height) of the answer; of a portrait, of which little is known before, the most it can have."""
+    width, height = seen.decoded
+    if options.face == "only":
+        width = height = min(width, height)
+    return plan_size(width, height, options.size if isinstance(options.size, int) else None)
+
+
+def face_pixels(picture: ModelCard, face: ModelCard) -> float:
+    """What drawing one face on its own costs, in pixels through a network."""
+    ink = 0.0 if picture is face else INKED_SHARE * INK_SIDE**2
+    return _largest_face(face) + ink
+
+
+def _largest_face(card: ModelCard) -> int:
+    return plan_runs(card, card.face_size, card.face_size).pixels
