@@ -120,6 +120,17 @@ class TestWhereAFaceGoes:
     def test_a_face_beside_the_picture_is_not_drawn(self) -> None:
         assert paint_faces(self.picture, self.picture, [face_at(900, 100, 90)], Hand(), face_size=256).faces == 0
 
+    def test_how_many_are_about_to_be_drawn_is_told_before_the_first(self) -> None:
+        picture, told = scenery(400, 300), list[str]()
+
+        def hand(image: RgbImage) -> RgbImage:
+            told.append("drawn")
+            return image
+
+        faces = [face_at(50, 80, 60), face_at(250, 80, 60), face_at(900, 80, 60)]
+        paint_faces(picture, picture, faces, hand, face_size=256, tell=lambda count: told.append(str(count)))
+        assert told == ["2", "drawn", "drawn"]
+
     def test_a_deadline_is_kept_between_faces(self) -> None:
         hand = Hand()
 

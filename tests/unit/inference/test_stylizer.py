@@ -18,7 +18,7 @@ from app.imaging.sizing import SizeRequirements, pad
 from app.inference.card import ModelCard
 from app.inference.registry import ModelRegistry
 from app.inference.session import OrtSession
-from app.inference.stylizer import RAMP, TILE_SIDE, Stylizer
+from app.inference.stylizer import RAMP, TILE_SIDE, Stylizer, plan_runs
 from app.types import RgbImage, Session, Tensor
 
 ROOT = Path(__file__).parents[3]
@@ -179,6 +179,47 @@ class TestWholeOrTiled:
             noise(200, 64), lambda: counted.append(len(network.shapes))
         )
         assert counted == [0, 1, 2, 3]
+
+    @pytest.mark.parametrize("size", [(203, 149), (1024, 8), (1025, 700), (300, 2000)])
+    @pytest.mark.parametrize(
+        "sizes", [SizeRequirements(8, 8), SizeRequirements(fixed=(512, 256))], ids=["any", "fixed"]
+    )
+    def test_the_plan_of_runs_is_what_is_run(self, size: tuple[int, int], sizes: SizeRequirements) -> None:
+        card, stub = replace(STUB, sizes=sizes, halo=16), Stub()
+        Stylizer(card, stub).stylize(noise(*size))
+        areas = [height * width for _, _, height, width in stub.shapes]
+        runs = plan_runs(card, *size)
+        assert (runs.pixels, runs.largest) == (sum(areas), max(areas))
+
+    def test_with_a_step_many_ratios_share_a_shape_and_come_back_whole(self) -> None:
+        card, stub = replace(STUB, sizes=SizeRequirements(multiple_of=8, minimum=8)), Stub()
+        for width in (130, 144, 192):
+            image = noise(width, 100)
+            assert np.array_equal(Stylizer(card, stub, shape_step=64).stylize(image), image)
+            assert plan_runs(card, width, 100, shape_step=64).pixels == 192 * 128
+        assert set(stub.shapes) == {(1, 3, 128, 192)}
+
+    def test_a_step_never_makes_sides_that_a_network_does_not_take(self) -> None:
+        odd, stub = replace(STUB, sizes=SizeRequirements(multiple_of=12, minimum=12)), Stub()
+        Stylizer(odd, stub, shape_step=8).stylize(noise(25, 20))
+        fixed = replace(STUB, sizes=SizeRequirements(fixed=(40, 24)))
+        Stylizer(fixed, stub, shape_step=64).stylize(noise(25, 20))
+        assert stub.shapes == [(1, 3, 24, 48), (1, 3, 24, 40)]
+
+    def test_each_run_gets_its_turn_with_the_checkpoint_of_its_picture(self) -> None:
+        turns = []
+
+        def in_turn(tensor: Tensor, checkpoint: Callable[[], None]) -> Tensor:
+            turns.append(checkpoint)
+            return tensor
+
+        def checkpoint() -> None:
+            pass
+
+        image = noise(300, 20)
+        result = Stylizer(STUB, Stub(), tile=256, whole_limit=256, in_turn=in_turn).stylize(image, checkpoint)
+        assert np.array_equal(result, image)
+        assert turns == [checkpoint, checkpoint]
 
     def test_a_passed_deadline_stops_between_tiles(self) -> None:
         network = Stub()
