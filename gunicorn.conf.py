@@ -7,6 +7,7 @@ from pathlib import Path
 
 from app.config import SettingError, Settings
 from app.serving.start import start_engine
+from app.telemetry.shared import Shared, offer_folder
 
 try:
     _settings = Settings.from_environment()
@@ -31,12 +32,16 @@ graceful_timeout = 30
 # The sign of life is an unnamed file whose time is set each second: on a disk that stalls, healthy workers are killed.
 _shared_memory = Path("/dev/shm")  # noqa: S108
 worker_tmp_dir = str(_shared_memory) if os.access(_shared_memory, os.W_OK) else None
+# Where the workers keep what /metrics tells, so that each can tell it of all. Made before anything is counted.
+_counts = Shared(offer_folder(worker_tmp_dir))
 # The engine is built in the process that serves: its threads would not survive a fork.
 preload_app = False
 # A proxy's word is taken in one place, by ANIMEBOOTH_TRUSTED_PROXIES; gunicorn itself would believe this machine.
 forwarded_allow_ips = ""
 # An access log would be a list of who sent pictures and when.
 accesslog = None
+if _settings.log_format == "json":
+    logger_class = "app.serving.log.JsonLogger"
 control_socket_disable = True
 chdir = str(Path(__file__).resolve().parent)
 
@@ -49,6 +54,11 @@ def when_ready(server):
 def post_worker_init(worker):
     """In each worker's own process, before its first request."""
     start_engine(worker, max_requests=_settings.max_requests)
+
+
+def child_exit(server, worker):
+    """In the master, when a worker has ended, however it did."""
+    _counts.bury(worker.pid)
 
 
 def _addresses(listeners):

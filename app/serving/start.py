@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from app.errors import ModelError
 from app.serving.worker import Worker
+from app.telemetry.observer import UNOBSERVED
 
 UPLOADS_IN_MEMORY: Final = 16
 """Room for the bodies of all uploads inside, in uploads of the largest size. Usual photos are a quarter of that size,
@@ -18,6 +19,7 @@ def start_engine(worker: Worker, *, max_requests: int) -> None:
     application: Any = worker.app.wsgi()
     max_body: int = application.config["MAX_CONTENT_LENGTH"]
     worker.limit(max_requests=max_requests, max_body=max_body, max_bytes=UPLOADS_IN_MEMORY * max_body)
+    worker.observer = application.extensions.get("animebooth-observer", UNOBSERVED)
     engine = application.extensions["animebooth"]
     threading.Thread(target=_start, args=(engine, worker), name="engine-start", daemon=True).start()
 

@@ -13,6 +13,10 @@ environ keys for the application: ``animebooth.arrived``, monotonic seconds at w
 from __future__ import annotations
 
 import contextlib
+import faulthandler
+import os
+import secrets
+import signal
 import socket
 import struct
 import sys
@@ -22,6 +26,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from selectors import EVENT_READ
+from types import FrameType
 from typing import Any, ClassVar, Final
 
 from gunicorn.arbiter import Arbiter
@@ -35,6 +40,7 @@ from app.serving.admission import Admission
 from app.serving.connection import Connection
 from app.serving.patience import Patience
 from app.serving.refusal import refusal
+from app.telemetry.observer import UNOBSERVED, Observer
 
 LIGHT_THREADS: Final = 2
 """Threads for requests without a body: enough for pages and probes, which take milliseconds."""
@@ -52,6 +58,8 @@ class Worker(ThreadWorker):
     """
 
     patience: ClassVar = Patience()
+    observer: Observer = UNOBSERVED
+    """Told of the requests that the application never sees."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -84,6 +92,17 @@ class Worker(ThreadWorker):
         """Runs in the worker's process until it ends."""
         self._light = ThreadPoolExecutor(LIGHT_THREADS, thread_name_prefix="light")
         super().init_process()
+
+    def init_signals(self) -> None:
+        """SIGUSR1 prints what every thread is at, to standard error, and then does what it does in gunicorn."""
+        super().init_signals()
+        # At once and without Python's help: the process may be stuck in anything.
+        faulthandler.register(signal.SIGUSR1, all_threads=True, chain=True)
+
+    def handle_usr1(self, number: int, frame: FrameType | None) -> None:
+        """Opens log files anew, as gunicorn has it, and says whose stacks they were."""
+        super().handle_usr1(number, frame)
+        self.log.info("SIGUSR1: above is what the threads of process %s were at.", os.getpid())
 
     def load_wsgi(self) -> None:
         """Load the application and tell it, with each request, what this worker knows of it."""
@@ -237,6 +256,8 @@ class Worker(ThreadWorker):
         for connection in list(self._polled):
             stop = self._stop_by if connection.upload is None else None
             if connection.expires <= now or (stop is not None and stop <= now):
+                if connection.arrival.started:
+                    self.observer.request_rejected("client-slow")
                 self._drop(connection)
 
     # --- the threads ---
@@ -244,6 +265,7 @@ class Worker(ThreadWorker):
     def handle(self, connection: Connection) -> bool:  # type: ignore[override]
         """Answer one request; whether the connection may be used again."""
         if connection.upload is not None and connection.hung_up():
+            self.observer.request_rejected("client-gone")
             return False
         if connection.arrival.head_too_long:
             # To gunicorn's parser it would look like a client that has gone, who gets no answer.
@@ -269,10 +291,12 @@ class Worker(ThreadWorker):
     ) -> None:
         """Answer what is no HTTP, or what the application itself failed on. No address of a client is logged."""
         told: AnimeBoothError = BadRequest()
+        request_id = secrets.token_hex(16)
         if isinstance(error, ParseException):
+            self.observer.request_rejected("malformed")
             self.log.debug("No good request: %s", type(error).__name__)
         else:
             told = InternalError()
-            self.log.error("Error handling a request", exc_info=error)
+            self.log.error("Request %s failed", request_id, exc_info=error)
         with contextlib.suppress(OSError):
-            client.sendall(refusal(told))
+            client.sendall(refusal(told, request_id))

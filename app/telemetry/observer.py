@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from app.types import StyleId
+if TYPE_CHECKING:
+    # gunicorn's master imports this, and stays small without numpy.
+    from app.types import StyleId
 
 CacheLevel: TypeAlias = Literal["answer", "drawing"]
 """``answer``: encoded pictures. ``drawing``: stylised arrays, for another strength or format of the same picture."""

@@ -35,8 +35,9 @@ def service_processes(shared: Shared | None) -> list[Process]:
     if shared is None:
         found = [read_process(os.getpid(), "worker")]
     else:
-        workers = sorted({*shared.processes(), os.getpid()})
-        found = [read_process(os.getppid(), "master"), *(read_process(pid, "worker") for pid in workers)]
+        master = os.getppid()
+        workers = sorted({*shared.processes(), os.getpid()} - {master})
+        found = [read_process(master, "master"), *(read_process(pid, "worker") for pid in workers)]
     return [process for process in found if process is not None]
 
 

@@ -111,15 +111,24 @@ class Shared:
         return sorted(int(name) for name in names if name.isdecimal())
 
     def bury(self, pid: int) -> None:
-        """The process ``pid`` is dead: keep what it has counted, in one place for all the dead; forget what it held."""
+        """The process ``pid`` is dead: keep what it has counted, in one place for all the dead; forget what it held.
+
+        Raises nothing: who does this has more to look after.
+        """
+        try:
+            with self._locked(fcntl.LOCK_EX):
+                self._bury(pid)
+        except OSError as error:
+            _log.warning("The counts of a process that has ended are lost: %s.", type(error).__name__)
+
+    def _bury(self, pid: int) -> None:
         # Imported late: gunicorn's master, which does this, stays small until a worker has died.
         from prometheus_client.multiprocess import mark_process_dead
 
-        with self._locked(fcntl.LOCK_EX):
-            mark_process_dead(pid, str(self.folder))
-            for kind in _KINDS:
-                self._lay_down(self.folder / f"{kind}_{pid}.db", self.folder / f"{kind}_{_DEAD}.db")
-            self._lay_down_minutes(self.folder / f"{pid}{SUFFIX}", self.folder / f"{_DEAD}{SUFFIX}")
+        mark_process_dead(pid, str(self.folder))
+        for kind in _KINDS:
+            self._lay_down(self.folder / f"{kind}_{pid}.db", self.folder / f"{kind}_{_DEAD}.db")
+        self._lay_down_minutes(self.folder / f"{pid}{SUFFIX}", self.folder / f"{_DEAD}{SUFFIX}")
 
     def _lay_down(self, own: Path, grave: Path) -> None:
         if not own.exists():

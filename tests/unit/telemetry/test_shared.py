@@ -138,6 +138,10 @@ def test_burying_somebody_who_had_counted_nothing_is_no_matter(tmp_path: Path) -
     assert samples(Shared(tmp_path)) == {}
 
 
+def test_a_folder_that_has_gone_does_not_take_the_gravedigger_along(tmp_path: Path) -> None:
+    Shared(tmp_path / "gone").bury(1)
+
+
 def test_without_an_offer_a_process_counts_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(VARIABLE, raising=False)
     assert Shared.offered() is None
