@@ -38,6 +38,7 @@ class Batcher:
         self._clock = clock
         self._lock = threading.Lock()
         self._lines = Lines(together, wait)
+        self._networks: set[Network] = set()
         self._inside = 0
         self._alone = False
 
@@ -47,6 +48,19 @@ class Batcher:
         with self._lock:
             return self._lines.waiting
 
+    def held(self) -> int:
+        """Bytes that the networks which have run keep between runs."""
+        with self._lock:
+            networks = tuple(self._networks)
+        return sum(network.held for network in networks)
+
+    def release(self) -> None:
+        """Have them give it back."""
+        with self._lock:
+            networks = tuple(self._networks)
+        for network in networks:
+            network.release()
+
     def run(self, network: Network, tensor: Tensor, checkpoint: Checkpoint = never_stop) -> Tensor:
         """``tensor``, one picture, through ``network`` when its turn comes.
 
@@ -54,6 +68,7 @@ class Batcher:
         """
         job = Job(network, tensor, checkpoint, self._clock())
         with self._lock:
+            self._networks.add(network)
             self._lines.add(job)
             self._appoint()
         self._await_turn(job)

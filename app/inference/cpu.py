@@ -10,13 +10,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from math import ceil
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Final
 
-ROOT: Final = Path("/")
-"""Where ``proc`` and ``sys`` are found; a test puts a tree of its own there."""
+from app.inference.cgroup import ROOT, groups_v1, groups_v2, read_text
 
-_GROUPS: Final = Path("sys/fs/cgroup")
 # Version 1 has one tree a controller; distributions mount the CPU's under either name.
 _CPU_TREES: Final = ("cpu", "cpu,cpuacct", "cpuacct,cpu")
 
@@ -55,31 +53,17 @@ def _affinity() -> int:
 
 
 def _quotas(root: Path) -> Iterator[float | None]:
-    for line in _read(root / "proc/self/cgroup").splitlines():
-        # "4:cpu,cpuacct:/group" for version 1, "0::/group" for version 2.
-        _, _, rest = line.partition(":")
-        controllers, _, group = rest.partition(":")
-        if not controllers:
-            yield from (_quota_v2(folder) for folder in _upwards(root / _GROUPS, group))
-        elif "cpu" in controllers.split(","):
-            for tree in _CPU_TREES:
-                yield from (_quota_v1(folder) for folder in _upwards(root / _GROUPS / tree, group))
-
-
-def _upwards(tree: Path, group: str) -> Iterator[Path]:
-    # Inside a container the path may be the host's and its folders absent here; the mount's root is then ours.
-    parts = PurePosixPath(group.strip()).parts[1:]
-    for length in range(len(parts), -1, -1):
-        yield tree.joinpath(*parts[:length])
+    yield from (_quota_v2(folder) for folder in groups_v2(root))
+    yield from (_quota_v1(folder) for folder in groups_v1("cpu", _CPU_TREES, root))
 
 
 def _quota_v2(folder: Path) -> float | None:
-    quota, _, period = _read(folder / "cpu.max").partition(" ")
+    quota, _, period = read_text(folder / "cpu.max").partition(" ")
     return _ratio(quota, period or "100000")
 
 
 def _quota_v1(folder: Path) -> float | None:
-    return _ratio(_read(folder / "cpu.cfs_quota_us"), _read(folder / "cpu.cfs_period_us"))
+    return _ratio(read_text(folder / "cpu.cfs_quota_us"), read_text(folder / "cpu.cfs_period_us"))
 
 
 def _ratio(quota: str, period: str) -> float | None:
@@ -89,10 +73,3 @@ def _ratio(quota: str, period: str) -> float | None:
     except ValueError:
         return None
     return numerator / denominator if numerator > 0 and denominator > 0 else None
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="ascii").strip()
-    except (OSError, UnicodeDecodeError):
-        return ""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from app.inference.cpu import ROOT
+from app.inference.cgroup import ROOT
 
 _MACHINES: Final[Mapping[str, str]] = {"amd64": "x86_64", "arm64": "aarch64"}
 """Names that Windows and macOS have for what Linux calls otherwise."""

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import onnxruntime
 
-from app.inference.cpu import ROOT, usable_cpus
+from app.inference.cgroup import ROOT
+from app.inference.cpu import usable_cpus
 from app.inference.processor import processor_kind
 
 

@@ -193,6 +193,15 @@ def test_a_batch_that_waits_is_sent_off_by_the_one_who_fills_it() -> None:
         assert [float(run.result(LIMIT / 2).max()) for run in runs] == [1.0, 1.0]
 
 
+def test_what_all_networks_keep_is_told_together_and_given_back_together() -> None:
+    batcher = Batcher(runs=1)
+    for side in (4, 8):
+        batcher.run(Network("hayao", Named(1), Named(1), run_bytes=10), picture(side=side))
+    assert batcher.held() == 10 * (16 + 64)
+    batcher.release()
+    assert batcher.held() == 0
+
+
 def test_every_run_is_told_with_its_style_and_its_pictures() -> None:
     class Counting(Observer):
         def __init__(self) -> None:
