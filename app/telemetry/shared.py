@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from app.telemetry.history import SUFFIX, Minute, merged, read_slots, write_slots
+from app.telemetry.minutes import SUFFIX, Minute, merged, read_slots, write_slots
 
 if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric

@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 from prometheus_client.metrics_core import Metric
 from prometheus_client.samples import Sample
 
-from app.telemetry.history import KEPT_MINUTES, Minute
+from app.telemetry.minutes import KEPT_MINUTES, Minute
 from app.telemetry.processes import Process
 
 Buckets: TypeAlias = Sequence[tuple[float, float]]

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, TypeAlias
 from app import __version__
 from app.conversion import STAGES
 from app.engine import Engine, EngineStatus, StyleInfo
-from app.telemetry.history import Minute, minute_now
+from app.telemetry.minutes import Minute, minute_now
 from app.telemetry.processes import service_processes
 from app.telemetry.service import Telemetry
 from app.telemetry.state import ServiceFacts, StyleFacts

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from app.telemetry import history
-from app.telemetry.history import KEPT_MINUTES, History, Minute, merged, read_slots, write_slots
+from app.telemetry import minutes
+from app.telemetry.history import History
+from app.telemetry.minutes import KEPT_MINUTES, Minute, merged, read_slots, write_slots
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Seconds since the epoch, as the module under test sees them; the first item is the time."""
     now = [1_800_000_000.0]
-    monkeypatch.setattr(history.time, "time", lambda: now[0])
+    monkeypatch.setattr(minutes.time, "time", lambda: now[0])
     return now
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from app.config import PROJECT_ROOT
-from app.telemetry.history import Minute, minute_now
+from app.telemetry.minutes import Minute, minute_now
 from app.telemetry.shared import VARIABLE, Shared, offer_folder
 
 COUNT = f"""

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from app.telemetry.history import KEPT_MINUTES, Minute
 from app.telemetry.metrics import Metrics
+from app.telemetry.minutes import KEPT_MINUTES, Minute
 from app.telemetry.summary import Buckets, Summary, quantile, summarise
 
 

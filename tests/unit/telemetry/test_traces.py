@@ -11,7 +11,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from app.config import PROJECT_ROOT, SettingError
 from app.telemetry.otel import OpenTelemetry
-from app.telemetry.traces import Traces, open_traces
+from app.telemetry.service import open_traces
+from app.telemetry.traces import Traces
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 PARENT = "b7ad6b7169203331"

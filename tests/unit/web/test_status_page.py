@@ -16,8 +16,9 @@ from app.errors import ModelError
 from app.i18n import LANGUAGES, Language
 from app.inference.registry import Style
 from app.page_text import page_text
-from app.telemetry.history import History, Minute
+from app.telemetry.history import History
 from app.telemetry.metrics import Metrics
+from app.telemetry.minutes import Minute
 from app.telemetry.service import Telemetry
 from app.telemetry.traces import Traces
 from app.web.report import CHART_HEIGHT, Mood, Report, make_report
