@@ -17,8 +17,8 @@ from app.errors import BrokenImage
 from app.imaging.containers.upload import USUALLY_HELD, Raster, Upload, array_raster
 from app.imaging.exif import orientation
 
-_HELD_LOSSLESS: Final = 8.25
-"""Bytes a pixel: libwebp's own and OpenCV's, four each, and the reduced picture. Measured."""
+_HELD_OF_FOUR: Final = 8.25
+"""Bytes a pixel with alpha or without loss: libwebp's and OpenCV's, four each, and the reduced picture. Measured."""
 _HELD_ANIMATED: Final = 12.25
 """With the second canvas of libwebp's decoder for animations. Measured."""
 _STRIP_PIXELS: Final = 1 << 20
@@ -41,7 +41,7 @@ def open_upload(data: bytes) -> Upload:
 def _held(chunks: dict[bytes, bytes]) -> float:
     if b"ANMF" in chunks:
         return _HELD_ANIMATED
-    return _HELD_LOSSLESS if b"VP8L" in chunks else USUALLY_HELD
+    return _HELD_OF_FOUR if chunks.keys() & {b"VP8L", b"ALPH"} else USUALLY_HELD
 
 
 def _canvas(data: bytes) -> tuple[int, int]:

@@ -290,26 +290,27 @@ from typing import get_args
 from app.errors import AnimeBoothError
 from app.imaging.decode import DecodeLimits, decode
 
-def peak():
+def mib(key):
     lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
+    return next(int(line.split()[1]) for line in lines if line.startswith(key)) / 1024
 
 limits = DecodeLimits(max_pixels=int(sys.argv[2]))
 for name in sys.argv[3:]:
     data = Path(name).read_bytes()
-    before = peak()
+    before = mib("VmRSS")
+    Path("/proc/self/clear_refs").write_text("5")  # The peak begins anew (proc(5)).
     try:
         decode(data, limits, working_pixels=int(sys.argv[1]))
     except AnimeBoothError:
         pass
-    print(peak() - before)
+    print(mib("VmHWM") - before)
 """
 
 
 def peak_growth(
     paths: list[Path], working_pixels: int = 16_000_000, max_pixels: int = LIMITS.max_pixels
 ) -> list[float]:
-    """MiB by which decoding each file in turn raises the peak memory of a fresh process."""
+    """MiB that decoding each file in turn takes at its peak, in one process."""
     command = [sys.executable, "-c", PEAK, str(working_pixels), str(max_pixels), *map(str, paths)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[3])
     return [float(line) for line in done.stdout.split()]
@@ -379,7 +380,6 @@ ORDINARY: dict[str, Writer] = {
     "gif": flat("P", "GIF"),
     "gif of a small frame": small_gif_frame,
     "webp": flat("RGB", "WEBP", method=0),
-    "webp with alpha": flat("RGBA", "WEBP", method=0),
     "tiff": flat("RGBA", "TIFF", compression="tiff_lzw", strip_size=65_536),
     "heic": flat_heic(),
 }
@@ -388,6 +388,7 @@ ORDINARY: dict[str, Writer] = {
 HUNGRY: dict[str, Writer] = {
     "progressive jpeg with full chroma": flat("RGB", "JPEG", progressive=True, subsampling=0),
     "progressive cmyk jpeg": flat("CMYK", "JPEG", progressive=True),
+    "webp with alpha": flat("RGBA", "WEBP", method=0),
     "lossless webp": flat("RGBA", "WEBP", method=0, lossless=True),
     "animated webp": one_frame_webp,
     "avif": flat("RGB", "AVIF", speed=10),
