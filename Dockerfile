@@ -2,11 +2,13 @@
 
 FROM python:3.13-slim-bookworm AS packages
 
-COPY requirements.txt /
+# requirements-traces.txt adds what ANIMEBOOTH_TRACES needs.
+ARG REQUIREMENTS=requirements.txt
+COPY requirements.txt requirements-traces.txt /
 # Wheels only: a package without one for this machine fails here, in words, instead of after an hour of compiling.
 RUN python -m venv /venv \
     && /venv/bin/python -m pip install --no-cache-dir --disable-pip-version-check --only-binary=:all: \
-        --requirement /requirements.txt
+        --requirement "/${REQUIREMENTS}"
 
 
 FROM python:3.13-slim-bookworm

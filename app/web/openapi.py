@@ -10,15 +10,17 @@ from typing import Any, Final, TypeAlias, get_args
 
 from app import __version__
 from app.conversion import STAGES, Notice
-from app.errors import AnimeBoothError
+from app.errors import AnimeBoothError, Forbidden, RateLimited, Unauthorized
 from app.i18n import DEFAULT_LANGUAGE, LANGUAGES
 from app.imaging.encode import MIMETYPES
 from app.options import FACE_MODES, FORMATS, MAX_QUALITY, MAX_SIZE, MAX_STRENGTH, MIN_QUALITY, MIN_SIZE, OPTION_NAMES
+from app.telemetry.minutes import KEPT_MINUTES
 from app.types import StyleId
 from app.web.answers import CACHE_HEADER, CACHE_WORDS
 from app.web.catalogue import ServiceLimits
 from app.web.negotiation import PROBLEM_JSON
 from app.web.problems import problem_title, problem_type, public_errors
+from app.web.report import Mood
 from app.web.uploads import IMAGE_FIELD
 
 Json: TypeAlias = dict[str, Any]
@@ -55,6 +57,7 @@ _OPTION_TEXTS: Final[Mapping[str, str]] = {
 _STATUS_TEXTS: Final[Mapping[int, str]] = {
     400: "The request cannot be understood.",
     401: "The service asks for a key.",
+    403: "For the owner alone, and there is no key to show.",
     413: "Too many bytes or pixels.",
     415: "Not a picture of a kind that can be read.",
     422: "A picture, but nothing can be made of it.",
@@ -75,6 +78,8 @@ def openapi_document(styles: Sequence[StyleId], limits: ServiceLimits, *, key_re
             "/styles": {"get": _get_styles()},
             "/healthz": {"get": _get_healthz()},
             "/readyz": {"get": _get_readyz()},
+            "/metrics": {"get": _get_metrics()},
+            "/status": {"get": _get_status()},
             "/openapi.json": {"get": _get_openapi()},
         },
         "components": {
@@ -211,6 +216,30 @@ def _get_readyz() -> Json:
     return operation
 
 
+def _get_metrics() -> Json:
+    operation = _owners("metrics", "Metrics for Prometheus", "What was counted and measured, of all processes.", None)
+    text = {"schema": {"type": "string"}}
+    operation["responses"]["200"]["content"] = {"text/plain": text, "application/openmetrics-text": text}
+    return operation
+
+
+def _get_status() -> Json:
+    operation = _owners(
+        "status", "How the service is doing", "Figures since the start, and of the last hour.", "Report"
+    )
+    operation["responses"]["200"]["content"]["text/html"] = {"schema": {"type": "string"}}
+    return operation | {"parameters": [_language_parameter()]}
+
+
+def _owners(operation: str, summary: str, description: str, schema: str | None) -> Json:
+    """A route for the owner: open to the machine itself, elsewhere with the key."""
+    described = _get(
+        operation, summary, f"{description} Open to the machine itself; elsewhere it asks for the key.", schema
+    )
+    described["responses"] |= _problems([Unauthorized, Forbidden, RateLimited])
+    return described | {"security": [{}, {"bearer": []}, {"key": []}]}
+
+
 def _get(operation: str, summary: str, description: str, schema: str | None) -> Json:
     content = {"$ref": f"#/components/schemas/{schema}"} if schema else {"type": "object"}
     return {
@@ -269,6 +298,7 @@ def _schemas(styles: Sequence[StyleId]) -> Json:
         "Style": _style_schema(styles),
         "Health": _object({"status": {"const": "ok"}}),
         "Status": _status_schema(),
+        "Report": _report_schema(),
     }
 
 
@@ -341,5 +371,55 @@ def _status_schema() -> Json:
             "reason": {"type": ["string", "null"], "description": "Why it failed."},
             "styles": {"type": "object", "additionalProperties": {"type": "string"}},
             "faces": {"type": "string", "description": "`ready`, `starting`, or `off: why`."},
+        }
+    )
+
+
+def _report_schema() -> Json:
+    counts = {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0}}
+    seconds = {"type": ["number", "null"], "minimum": 0}
+    whole = {"type": "integer", "minimum": 0}
+    return _object(
+        {
+            "mood": {"enum": list(get_args(Mood)), "description": "All of it in one word."},
+            "status": {"enum": ["starting", "ready", "failed"]},
+            "reason": {"type": ["string", "null"]},
+            "faces": {"type": "string"},
+            "version": {"type": "string"},
+            "uptime_seconds": seconds,
+            "now": _object({"waiting": whole, "under_way": whole, "memory_bytes": whole}),
+            "pictures": _object(
+                {
+                    "total": whole,
+                    "typical_seconds": seconds | {"description": "Half took at most that."},
+                    "slow_seconds": seconds | {"description": "95 of 100 took at most that."},
+                    "by_style": counts,
+                    "stage_seconds": {
+                        "type": "object",
+                        "description": "Mean in each.",
+                        "additionalProperties": seconds,
+                    },
+                    "in_each_run": {"type": ["number", "null"], "description": "Mean of pictures in a network's run."},
+                }
+            ),
+            "answers": counts | {"description": "To requests for a picture, by HTTP status."},
+            "rejected": counts | {"description": "By the code of their error, or what the server saw of the client."},
+            "refused": counts | {"description": "By what was full."},
+            "cache": _object(
+                {
+                    "asked": counts,
+                    "share": {"type": ["number", "null"], "minimum": 0, "maximum": 1},
+                    "bytes": whole,
+                    "hit_seconds": seconds,
+                }
+            ),
+            "last_hour": {
+                "type": "array",
+                "minItems": KEPT_MINUTES,
+                "maxItems": KEPT_MINUTES,
+                "description": "Minute by minute, the oldest first.",
+                "items": {"type": "object"},
+            },
+            "processes": {"type": "array", "items": {"type": "object"}},
         }
     )
