@@ -32,6 +32,8 @@ __all__ = ["DecodeLimits", "Decoded", "Seen", "decode", "look", "sniff"]
 
 _MIB: Final = 1 << 20
 _MEGAPIXEL: Final = 1_000_000
+_GIVEN: Final = 4
+"""Bytes a pixel of what decoding gives: colours and coverage."""
 _REDUCTIONS: Final = (1, 2, 4, 8)
 
 _OPENERS: Final[Mapping[UploadFormat, Callable[[bytes], Upload]]] = MappingProxyType(
@@ -99,7 +101,8 @@ def _held(format: UploadFormat, upload: Upload, decoded: int) -> float:
     """Bytes that decoding ``upload`` to so many pixels holds at its peak."""
     stored = upload.width * upload.height
     if format != "jpeg":
-        return upload.held * stored
+        # What is given, with its coverage, and once more while it is turned upright.
+        return upload.held * stored + _GIVEN * decoded * (1 if upload.orientation == 1 else 2)
     # Reduced while it is decoded. In several scans, which have a figure of their own, all coefficients are kept too.
     coefficients = upload.held * stored if upload.held != USUALLY_HELD else 0
     return coefficients + USUALLY_HELD * decoded
@@ -119,10 +122,12 @@ def decode(data: bytes, limits: DecodeLimits, *, working_pixels: int | None = No
     with _decoder_errors():
         raster = upload.load(_reduction(width * height, working_pixels))
         rgb, alpha = to_srgb(raster, upload.icc)
-    del raster
+    orientation = upload.orientation
+    # Both may hold the picture as it was stored, and turning takes as much again.
+    del raster, upload
     return Decoded(
-        turn_upright(rgb, upload.orientation),
-        None if alpha is None else turn_upright(alpha, upload.orientation),
+        turn_upright(rgb, orientation),
+        None if alpha is None else turn_upright(alpha, orientation),
         format,
         width,
         height,

@@ -24,7 +24,7 @@ import numpy as np
 
 from app.conversion import WORKING_PIXELS
 from app.errors import RequestError
-from app.imaging.decode import Decoded, DecodeLimits, decode
+from app.imaging.decode import Decoded, DecodeLimits, decode, look
 from tools.fuzz.memory import fill_new_memory, forget_peak, limit_growth, peak_mib, resident_mib
 
 ROOM_MIB: Final = 2048
@@ -33,6 +33,9 @@ ROOM_MIB: Final = 2048
 _COMPARED_PIXELS: Final = 4_000_000
 """Larger pictures are not decoded a second time."""
 _FILL: Final = 0x5A
+
+_SLACK_MIB: Final = 32
+"""By which decoding may exceed what a look at the header promised: for strips of a megapixel, and small pictures."""
 
 _DecodeOne: TypeAlias = Callable[[bytes], Decoded]
 
@@ -53,12 +56,13 @@ class Outcome:
 
 def main() -> None:
     """Decode what comes in, until nothing comes any more."""
-    decode_one = _as_service() if len(sys.argv) < 2 else _named(sys.argv[1])
+    stand_in = sys.argv[1] if len(sys.argv) > 1 else ""
+    decode_one = _named(stand_in) if stand_in else _as_service()
     faulthandler.enable()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     limit_growth(ROOM_MIB)
     while (data := _next_file(sys.stdin.buffer)) is not None:
-        print(json.dumps(asdict(examine(data, decode_one))), flush=True)
+        print(json.dumps(asdict(examine(data, decode_one, foreseen=not stand_in))), flush=True)
 
 
 def _as_service() -> _DecodeOne:
@@ -79,14 +83,15 @@ def _next_file(stream: IO[bytes]) -> bytes | None:
     return stream.read(int(length))
 
 
-def examine(data: bytes, decode_one: _DecodeOne) -> Outcome:
-    """Decode ``data`` and see that the answer is one the service may give."""
+def examine(data: bytes, decode_one: _DecodeOne, *, foreseen: bool) -> Outcome:
+    """Decode ``data`` and see that the answer is one the service may give; with ``foreseen``, what a look foresees."""
     forget_peak()
     before, start = resident_mib(), time.process_time()
     picture, answer, fault = _decode(data, decode_one)
     seconds, mib = time.process_time() - start, peak_mib() - before
     if picture is not None:
-        fault = _malformed(picture) or _unstable(data, picture, decode_one)
+        unforeseen = _unforeseen(data, picture, mib) if foreseen else ""
+        fault = _malformed(picture) or unforeseen or _unstable(data, picture, decode_one)
     return Outcome(answer, fault, round(seconds, 4), round(mib, 1))
 
 
@@ -114,6 +119,18 @@ def _malformed(picture: Decoded) -> str:
     if not any(all(-(-stated // factor) == side for stated, side in sides) for factor in (1, 2, 4, 8)):
         return f"a picture of {rgb.shape} said to be {picture.width} x {picture.height}"
     return ""
+
+
+def _unforeseen(data: bytes, picture: Decoded, mib: float) -> str:
+    """What a look at the header, by which requests are let in, would have said otherwise."""
+    try:
+        seen = look(data, DecodeLimits(), working_pixels=WORKING_PIXELS)
+    except RequestError as error:
+        return f"a picture that a look refuses: {error.code}"
+    if (seen.width, seen.height) != (picture.width, picture.height) or seen.decoded != picture.rgb.shape[1::-1]:
+        return f"a picture of {picture.rgb.shape} that looked like {seen.decoded}"
+    promised = seen.bytes / 2**20
+    return f"more memory than the {seen.format}'s look promised" if mib > promised + _SLACK_MIB else ""
 
 
 def _unstable(data: bytes, picture: Decoded, decode_one: _DecodeOne) -> str:

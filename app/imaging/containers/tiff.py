@@ -32,6 +32,8 @@ _TILE_OFFSETS: Final = 324
 _ICC_PROFILE: Final = 34675
 _NOT_COMPRESSED: Final = 1
 _WHITE_IS_ZERO: Final = 0
+_REDUCED: Final = 1.5
+"""Bytes a pixel of the reduced picture, its coverage, and the strips it is made of."""
 _SEPARATE_PLANES: Final = 2
 
 # Tags that describe how the samples are stored, by TIFF 6.0, its technical notes 1 and 2, and Adobe's for SampleFormat.
@@ -70,12 +72,13 @@ def open_upload(data: bytes) -> Upload:
 
 
 def _held(tags: dict[int, Entry], height: int) -> float:
-    """Bytes a pixel: Pillow's four, and a strip as libtiff unpacks it, which may be all of the picture."""
+    """Bytes a pixel: Pillow's four, and the more of a strip as libtiff unpacks it, which may be all of the picture, and
+    of what comes after it. Measured alike."""
     if (_integer(tags, _COMPRESSION) or _NOT_COMPRESSED) == _NOT_COMPRESSED:
         return USUALLY_HELD
     samples, bits = _integer(tags, _SAMPLES_PER_PIXEL) or 1, _integer(tags, _BITS_PER_SAMPLE) or 1
     share = min(1, (_integer(tags, _ROWS_PER_STRIP) or height) / height) if _STRIP_OFFSETS in tags else 0
-    return 4 + samples * bits / 8 * share
+    return 4 + max(_REDUCED, samples * bits / 8 * share)
 
 
 def _check(tags: dict[int, Entry], kept: list[Entry], length: int) -> None:

@@ -49,7 +49,7 @@ class Upload:
 
     width, height: as stored, in pixels. orientation: 1 to 8 as in EXIF, still to be applied. icc: the embedded
     profile, unchecked. load: decodes; takes the factor (1, 2, 4 or 8) by which the caller wants the picture reduced.
-    held: bytes that the decoder holds for each pixel at its peak, where it is more than USUALLY_HELD.
+    held: bytes that the decoder holds for each pixel at its peak, a picture reduced by 2 included.
     """
 
     width: int

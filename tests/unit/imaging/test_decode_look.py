@@ -46,7 +46,7 @@ def test_the_limits_hold_for_a_look_too() -> None:
 def test_a_jpeg_costs_what_it_is_decoded_to_and_a_png_what_it_has() -> None:
     jpeg, png = (look(saved(PICTURE, kind), DecodeLimits(), working_pixels=32 * 24) for kind in ("JPEG", "PNG"))
     assert jpeg.decoded == png.decoded == (32, 24)
-    assert png.bytes == 4 * jpeg.bytes
+    assert png.bytes > 4 * jpeg.bytes
 
 
 def test_a_jpeg_in_several_scans_costs_more() -> None:

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.casebook import case
-from tools.fuzz.decoder import Outcome
+from tests.unit.imaging.makers import RGB, png_file, scene
+from tests.unit.tools.fuzz import bad_decoders
+from tools.fuzz.decoder import Outcome, examine
 from tools.fuzz.subject import Subject
 
 BAD = "tests.unit.tools.fuzz.bad_decoders"
@@ -53,6 +55,16 @@ def test_the_services_own_decoder_is_asked_if_no_other_is_named() -> None:
 def test_faults_are_told_and_the_next_file_is_taken(decoder: str, fault: str) -> None:
     first, second = outcomes(decoder, b"bad", b"bad again")
     assert (first.fault, second.fault) == (fault, fault)
+
+
+def test_a_picture_must_be_what_a_look_at_its_header_foresees() -> None:
+    small, large = (png_file(scene(*size), 8, RGB) for size in ((4, 3), (8, 6)))
+    assert examine(small, bad_decoders.good, foreseen=True).fault == ""
+    assert examine(large, bad_decoders.good, foreseen=True).fault == "a picture of (3, 4, 3) that looked like (8, 6)"
+    assert (
+        examine(b"text", bad_decoders.good, foreseen=True).fault == "a picture that a look refuses: unsupported-image"
+    )
+    assert examine(small, lambda _: bad_decoders.hungry(b"bad"), foreseen=True).fault.startswith("more memory than")
 
 
 def test_memory_is_told_for_each_file_alone() -> None:
