@@ -77,6 +77,12 @@ class Settings:
         " for providers that prepare for each.",
         check=lambda step: 1 <= step <= 256,
     )
+    memory_mib: int = _setting(
+        0,
+        "MiB of memory that the process may take (512 or more): only as many pictures are drawn at once as fit. 0 = its"
+        " control group's limit, or three quarters of the machine's.",
+        check=lambda mebibytes: mebibytes == 0 or mebibytes >= 512,
+    )
     max_upload_mib: int = _setting(16, "Largest upload in MiB.", check=_positive)
     max_megapixels: int = _setting(50, "Most megapixels (width x height) of an upload.", check=_positive)
     max_side: int = _setting(20_000, "Longest side of an upload in pixels.", check=_positive)

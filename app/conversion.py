@@ -139,6 +139,11 @@ def works_in_full(options: ConvertOptions) -> bool:
     return options.size == "original" or (options.size or 0) > WORKING_SIDE
 
 
+def working_pixels(options: ConvertOptions) -> int | None:
+    """Pixels to which a larger photo is decoded reduced; None for none."""
+    return None if works_in_full(options) else WORKING_PIXELS
+
+
 def convert_picture(
     data: bytes, options: ConvertOptions, kit: Kit, checkpoint: Checkpoint, keep: Keep = forget
 ) -> Result:
@@ -163,7 +168,7 @@ def _drawn(data: bytes, options: ConvertOptions, kit: Kit, watch: Stopwatch, che
     with watch.stage("infer"):
         drawer = _Drawer.of(options, kit)
     with watch.stage("decode"):
-        upload = decode(data, kit.limits, working_pixels=None if works_in_full(options) else WORKING_PIXELS)
+        upload = decode(data, kit.limits, working_pixels=working_pixels(options))
     checkpoint()
     search = _search(upload.rgb, options, kit, watch)
     if options.face == "only":

@@ -6,40 +6,38 @@ import contextlib
 import logging
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
 
+from app.admission.desk import Crowd, Desk, Place
+from app.admission.floor import Floor
+from app.admission.memory import Memory
+from app.admission.pace import Pace
+from app.assembly import parts_of
 from app.caching.keys import Keys
-from app.caching.plan import CachePlan, plan_cache
-from app.caching.results import Bounds, ResultCache
-from app.config import SettingError, Settings
-from app.conversion import Keep, Kit, Result, convert_picture, finish_picture, forget, works_in_full
+from app.caching.results import ResultCache
+from app.config import Settings
+from app.conversion import Keep, Kit, Result, convert_picture, finish_picture, forget
 from app.deadline import NO_DEADLINE, Deadline
 from app.errors import InvalidOption, ModelError, NotReady, NoUsableStyle, StyleUnavailable
-from app.imaging.decode import DecodeLimits
 from app.imaging.encode import encode
 from app.inference.batcher import Batcher
 from app.inference.card import ModelCard
-from app.inference.cpu import best_concurrency, usable_cpus
-from app.inference.faces import DetectorUnavailable, MediaPipeDetector
 from app.inference.finder import FaceFinder
-from app.inference.network import Network
-from app.inference.processor import processor_kind
-from app.inference.registry import ModelRegistry, Style
-from app.inference.session import OrtSession
+from app.inference.memory import resident_memory
 from app.inference.shelf import AVAILABLE, READY, StyleShelf
-from app.inference.stylizer import Stylizer
 from app.options import ConvertOptions, SizeOption
+from app.parts import Parts
+from app.reception import Reception
 from app.telemetry.observer import UNOBSERVED, Observer
-from app.types import Detector, FaceMode, ImageFormat, StyleId, never_stop
+from app.types import FaceMode, ImageFormat, StyleId
 
-__all__ = ["ConvertOptions", "Engine", "EngineStatus", "Result", "StyleInfo"]
+__all__ = ["ConvertOptions", "Engine", "EngineStatus", "Parts", "Result", "StyleInfo"]
 
 State: TypeAlias = Literal["starting", "ready", "failed"]
 
@@ -50,6 +48,9 @@ WARM_UP_RUNS: Final = 2
 """ONNX Runtime plans its memory in the first run of a shape and uses the plan from the second."""
 
 MEBIBYTE: Final = 1024 * 1024
+
+LEAST_MEMORY: Final = 128 * MEBIBYTE
+"""Enough for one usual photo at the usual size: below it nothing at all could be drawn."""
 
 _log = logging.getLogger(__name__)
 
@@ -82,31 +83,6 @@ class EngineStatus:
     faces: str
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """What an engine is made of. Nothing here has a thread yet, so it may cross a fork.
-
-    open_style: a style's stylizer; its runs get their turn from the batcher it is handed. open_detector: raises
-    DetectorUnavailable where faces cannot be found. runs: network runs at once. together: most pictures of one.
-    batch_wait: seconds for which a batch that is not full waits. lanes: conversions under way at once; more would
-    only hold more decoded pictures in memory. default_size: px of the longest side. observer: told what happens.
-    cache: None remembers nothing.
-    """
-
-    registry: ModelRegistry
-    open_style: Callable[[Style, Batcher], Stylizer]
-    open_detector: Callable[[], Detector]
-    limits: DecodeLimits
-    runs: int
-    lanes: int
-    default_style: StyleId
-    default_size: int
-    observer: Observer = UNOBSERVED
-    cache: CachePlan | None = None
-    together: int = 1
-    batch_wait: float = 0.0
-
-
 class _Runtime:
     """What lives in one process alone: networks, detector and locks. Neither their threads nor they survive a fork."""
 
@@ -115,11 +91,12 @@ class _Runtime:
         batcher = Batcher(parts.runs, together=parts.together, wait=parts.batch_wait, observer=parts.observer)
         self.shelf = StyleShelf(parts.registry, lambda style: parts.open_style(style, batcher))
         self.finder = FaceFinder(parts.open_detector)
-        self.lanes = threading.BoundedSemaphore(parts.lanes)
+        self.memory = Memory(parts.memory - parts.apart, batcher.held, batcher.release)
+        floor = Floor(Pace(), lanes=parts.lanes, runs=parts.runs, most=parts.most, memory=self.memory)
+        self.desk = Desk(floor, parts.observer, parts.clock)
+        self.reception = Reception(self.desk, self.shelf.get, parts.limits, parts.shape_step)
         # Its threads start with the first conversion: until then there is nothing that a fork could lose.
         self.beside = ThreadPoolExecutor(parts.lanes, thread_name_prefix="beside")
-        # 50 megapixels in full take over half a gigabyte: one such picture at a time, whatever the lanes.
-        self.large = threading.BoundedSemaphore(1)
         self.cache = parts.cache.open() if parts.cache else None
         # What is drawn already waits for no network; encoding alone is bounded too.
         self.finishing = threading.BoundedSemaphore(parts.lanes)
@@ -150,7 +127,7 @@ class Engine:
         ``observer`` is told what happens. Reads models.toml and checks every weight file. Raises ModelError for a
         wrong models.toml, NoUsableStyle where no file is whole, SettingError for a setting that does not fit.
         """
-        return cls(_parts(settings or Settings.from_environment(), observer))
+        return cls(parts_of(settings or Settings.from_environment(), observer))
 
     # Starting
 
@@ -187,6 +164,7 @@ class Engine:
             style = self._first_style(runtime)
             if warm:
                 self._warm(runtime, style)
+            _set_apart(runtime.memory, self._parts)
         except ModelError as failure:
             runtime.failure = failure
         except Exception as error:
@@ -211,19 +189,14 @@ class Engine:
 
     def _warm(self, runtime: _Runtime, style: StyleId) -> None:
         """Run everything that a first request would else run for the first time."""
-        kit = replace(self._kit(runtime), limits=DecodeLimits())
         options = self._filled(ConvertOptions(style=style))
         own = runtime.shelf.get(style)
         face = np.zeros((own.card.face_size, own.card.face_size, 3), np.uint8)
         for height, width in WARM_UP_SHAPES:
             photo = encode(np.zeros((height, width, 3), np.uint8), "jpeg")
             for _ in range(WARM_UP_RUNS):
-                convert_picture(photo, options, kit, never_stop)
+                self._drawn(photo, options, runtime, NO_DEADLINE)
                 own.stylize(face)
-
-    def _kit(self, runtime: _Runtime) -> Kit:
-        span = self._parts.observer.span
-        return Kit(self._parts.limits, runtime.shelf.get, runtime.finder.detector, runtime.beside, span)
 
     def _parts_of(self, style: StyleId) -> tuple[StyleId, ...]:
         surroundings = self._parts.registry.card(style).surroundings
@@ -284,23 +257,27 @@ class Engine:
         self.start(warm=False)
         return self.convert_with(data, options)
 
-    def convert_with(self, data: bytes, options: ConvertOptions, deadline: Deadline = NO_DEADLINE) -> Result:
+    def convert_with(
+        self, data: bytes, options: ConvertOptions, deadline: Deadline = NO_DEADLINE, name: str = ""
+    ) -> Result:
         """Convert ``data`` within ``deadline``, the wait for a start that is under way included.
 
-        Raises NotReady where the start failed or was not made in time, DeadlineExceeded, and as :meth:`convert`.
+        name: by which :meth:`place` tells where it is. Raises NotReady where the start failed or was not made in time,
+        Overloaded at once where it could not be done in time, TooLargeToDraw, DeadlineExceeded, ClientGone, and as
+        :meth:`convert`.
         """
         runtime = self._ready_runtime(deadline)
         options = self._filled(options)
         plan, cache = self._parts.cache, runtime.cache
         if plan is None or cache is None:
-            return self._converted(data, options, runtime, deadline)
+            return self._converted(data, options, runtime, deadline, name)
 
         def keys() -> Keys:
             # Whether faces are found decides how the picture looks; a detector that is being opened is waited for.
             faces = options.face != "off" and runtime.finder.detector() is not None
             return plan.keys.keys(data, options, faces=faces)
 
-        make = partial(self._from_drawing, data, options, runtime, deadline, cache)
+        make = partial(self._from_drawing, data, options, runtime, deadline, name, cache)
         return cache.answer(keys, make, deadline)
 
     def _from_drawing(
@@ -309,26 +286,53 @@ class Engine:
         options: ConvertOptions,
         runtime: _Runtime,
         deadline: Deadline,
+        name: str,
         cache: ResultCache,
         keys: Keys,
     ) -> Result:
         """Where the picture was drawn before, for another strength or format: what remains to be done."""
         drawn = cache.drawn(keys)
         if drawn is None:
-            return self._converted(data, options, runtime, deadline, partial(cache.keep, keys))
+            return self._converted(data, options, runtime, deadline, name, partial(cache.keep, keys))
         with _place(runtime.finishing, deadline), self._parts.observer.span("finish"):
             return finish_picture(drawn, options, deadline.check)
 
     def _converted(
-        self, data: bytes, options: ConvertOptions, runtime: _Runtime, deadline: Deadline, keep: Keep = forget
+        self,
+        data: bytes,
+        options: ConvertOptions,
+        runtime: _Runtime,
+        deadline: Deadline,
+        name: str,
+        keep: Keep = forget,
     ) -> Result:
-        with contextlib.ExitStack() as places:
-            if works_in_full(options):
-                places.enter_context(_place(runtime.large, deadline))
-            places.enter_context(_place(runtime.lanes, deadline))
-            result = convert_picture(data, options, self._kit(runtime), deadline.check, keep)
+        result = self._drawn(data, options, runtime, deadline, name, keep)
         self._parts.observer.converted(result.style, result.timings)
         return result
+
+    def _drawn(
+        self,
+        data: bytes,
+        options: ConvertOptions,
+        runtime: _Runtime,
+        deadline: Deadline,
+        name: str = "",
+        keep: Keep = forget,
+    ) -> Result:
+        """In its turn."""
+        parts = self._parts
+        with runtime.reception.turn(data, options, deadline, name) as tell_faces:
+            find = runtime.finder.detector
+            kit = Kit(parts.limits, runtime.shelf.get, find, runtime.beside, parts.observer.span, tell_faces)
+            return convert_picture(data, options, kit, deadline.check, keep)
+
+    def place(self, name: str) -> Place | None:
+        """Where the conversion of that name is in this process; None where there is none such now."""
+        return self._runtime().desk.place(name)
+
+    def crowd(self) -> Crowd:
+        """How many wait and work in this process, and for how long yet."""
+        return self._runtime().desk.crowd()
 
     def _filled(self, options: ConvertOptions) -> ConvertOptions:
         """``options`` with the settings' style and size where they leave the choice."""
@@ -362,74 +366,14 @@ def _place(places: threading.Semaphore, deadline: Deadline) -> Iterator[None]:
         places.release()
 
 
+def _set_apart(memory: Memory, parts: Parts) -> None:
+    """Leave to the conversions what the process, now that it is ready, does not take itself."""
+    at_rest = max(0, resident_memory() - memory.held())
+    left = parts.memory - parts.apart - at_rest
+    if left < LEAST_MEMORY:
+        _log.warning("There is little memory: %d MiB are left for pictures.", max(0, left) // MEBIBYTE)
+    memory.budget = max(left, LEAST_MEMORY)
+
+
 def _badness(state: str) -> int:
     return {READY: 0, AVAILABLE: 1}.get(state, 2)
-
-
-def _parts(settings: Settings, observer: Observer) -> Parts:
-    registry = ModelRegistry.load(settings.models_dir, variant=settings.variant)
-    for told in (*registry.lost.values(), *registry.notes):
-        _log.warning("%s", told)
-    if settings.style not in (*registry.styles, *registry.lost):
-        raise SettingError(f"No style is called {settings.style!r}. Styles: {', '.join(registry.styles)}.")
-    cpus = usable_cpus()
-    threads, runs = settings.threads or cpus, settings.concurrency or best_concurrency(cpus)
-
-    def open_session(style: Style, sharers: int) -> OrtSession:
-        share = max(1, threads // sharers)
-        return OrtSession(style.path, style.card, threads=share, provider=settings.provider)
-
-    def open_style(style: Style, batcher: Batcher) -> Stylizer:
-        alone = open_session(style, 1)
-        beside = open_session(style, runs) if runs > 1 else alone
-        most = settings.batch if alone.takes_batches else 1
-        network = Network(style.card.id, alone, beside, most=most)
-        return Stylizer(style.card, alone, shape_step=settings.shape_step, in_turn=partial(batcher.run, network))
-
-    def open_detector() -> Detector:
-        models = [_detector_file(registry, name) for name in ("short_range", "full_range")]
-        return MediaPipeDetector(*models)
-
-    limits = DecodeLimits(
-        max_bytes=settings.max_upload_mib * MEBIBYTE,
-        max_pixels=settings.max_megapixels * 1_000_000,
-        max_side=settings.max_side,
-    )
-    return Parts(
-        registry=registry,
-        open_style=open_style,
-        open_detector=open_detector,
-        limits=limits,
-        runs=runs,
-        # One decodes and encodes while others run a network.
-        lanes=runs * settings.batch + 1,
-        # An added style whose card has become unreadable must not keep the service from starting.
-        default_style=settings.style if settings.style in registry.styles else registry.usable[0],
-        default_size=settings.size,
-        observer=observer,
-        cache=_cache(settings, registry, limits, observer),
-        together=settings.batch,
-        batch_wait=settings.batch_wait_ms / 1000,
-    )
-
-
-def _cache(settings: Settings, registry: ModelRegistry, limits: DecodeLimits, observer: Observer) -> CachePlan | None:
-    if not settings.cache_mib:
-        return None
-    bounds = Bounds(settings.cache_mib * MEBIBYTE, settings.cache_drawings_mib * MEBIBYTE, settings.cache_seconds)
-    # Kinds of processors round differently, and a limit decides whether there is an answer.
-    around = [settings.provider, settings.shape_step, processor_kind(), asdict(limits)]
-    try:
-        return plan_cache(registry, around, bounds, settings.cache_redis, observer)
-    except ValueError:
-        # The address may hold a password: it is not repeated.
-        raise SettingError("ANIMEBOOTH_CACHE_REDIS cannot be used: write redis://HOST:PORT.") from None
-
-
-def _detector_file(registry: ModelRegistry, name: str) -> Path:
-    model = registry.detectors.get(name)
-    if model is None:
-        raise DetectorUnavailable(f"models.toml names no {name} detector")
-    if model.reason is not None:
-        raise DetectorUnavailable(model.reason)
-    return model.path

@@ -14,7 +14,7 @@ def _nothing_to_release() -> None:
     """There is nothing."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Memory:
     """The bound, in bytes, for the peaks of all conversions under way and for what networks hold between their runs.
 

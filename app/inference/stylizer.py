@@ -62,7 +62,7 @@ class Stylizer:
 
     whole_limit: longest side, in px, of a picture run in one piece. tile: longest side of a tile, in px. shape_step:
     sides are padded to a multiple of it too, so that pictures of many ratios share few shapes. in_turn: how a run
-    gets its turn among others; default, at once.
+    gets its turn among others; default, at once. run_bytes: memory that a run takes for each pixel, as far as known.
     """
 
     def __init__(
@@ -74,8 +74,10 @@ class Stylizer:
         whole_limit: int = WHOLE_LIMIT,
         shape_step: int = 1,
         in_turn: InTurn | None = None,
+        run_bytes: float = 0.0,
     ) -> None:
         self.card = card
+        self.run_bytes = run_bytes
         self._in_turn: InTurn = in_turn or (lambda tensor, _: session.run(tensor))
         self._tile = tile
         self._whole_limit = whole_limit

@@ -2,31 +2,40 @@
 
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import chain, repeat
 from pathlib import Path
 from typing import NoReturn
 
+import numpy as np
 import pytest
 
+from app.admission.pace import FIRST_GUESS
 from app.config import SettingError, Settings
 from app.conversion import STAGES
 from app.deadline import Deadline
 from app.engine import Engine
 from app.errors import (
-    DeadlineExceeded,
+    BrokenImage,
+    ClientGone,
     InvalidOption,
     ModelError,
     NotReady,
     NoUsableStyle,
+    Overloaded,
     StyleUnavailable,
+    TooLargeToDraw,
     UnsupportedImage,
 )
 from app.inference.batcher import Batcher
 from app.inference.registry import Style
 from app.options import ConvertOptions
 from app.telemetry.observer import Observer
-from app.types import Face, RgbImage
-from tests.unit.stubs import FixedDetector, Negative, Workshop, parts, photo, png, started
+from app.types import Face, RgbImage, Tensor
+from app.workload import face_pixels
+from tests.unit.stubs import REGISTRY, FixedDetector, Negative, Workshop, face_at, parts, photo, png, started
 
 PICTURE = png(photo(64, 64))
 
@@ -148,14 +157,89 @@ def test_no_more_conversions_are_under_way_than_there_are_lanes() -> None:
     first = threading.Thread(target=engine.convert, args=(PICTURE,))
     first.start()
     assert inside.wait(30)
-    with pytest.raises(DeadlineExceeded):
-        engine.convert_with(PICTURE, ConvertOptions(), Deadline(0.01))
+    assert engine.crowd().working == 1
+    with pytest.raises(Overloaded):
+        engine.convert_with(PICTURE, ConvertOptions(), Deadline(0.01, clock=lambda: 0.0))
     let_go.set()
     first.join()
     assert engine.convert(PICTURE).style == "hayao"
 
 
-def test_pictures_at_their_original_size_are_drawn_one_at_a_time_and_hold_up_no_others() -> None:
+@contextmanager
+def held_up(**changed: object) -> Iterator[Engine]:
+    """An engine with one lane, in which somebody's conversion stands still until the block ends."""
+    inside, let_go = threading.Event(), threading.Event()
+
+    class Waiting(Negative):
+        def run(self, tensor: object) -> object:  # type: ignore[override]
+            inside.set()
+            assert let_go.wait(30)
+            return tensor
+
+    engine = started(Workshop(sessions={"cute": Waiting()}), FixedDetector([face_at(60, 60, 64)]), lanes=1, **changed)
+    selfie = png(photo(200, 200))
+    first = threading.Thread(target=engine.convert_with, args=(selfie, ConvertOptions(style="cute")))
+    first.start()
+    assert inside.wait(30)
+    try:
+        yield engine
+    finally:
+        let_go.set()
+        first.join()
+
+
+def test_who_waits_can_ask_where_it_is_by_its_name() -> None:
+    with ThreadPoolExecutor(1) as pool, held_up() as engine:
+        waiting = pool.submit(engine.convert_with, PICTURE, ConvertOptions(), name="mine")
+        while (place := engine.place("mine")) is None:
+            assert not waiting.done()
+        assert (place.state, place.before) == ("waiting", 1)
+        assert place.seconds > 0
+        assert engine.place("another's") is None
+    assert waiting.result(30).style == "hayao"
+    assert engine.place("mine") is None
+
+
+def test_faces_that_are_being_drawn_are_counted_for_those_who_wait() -> None:
+    with held_up(clock=lambda: 100.0) as engine:
+        face = face_pixels(REGISTRY.card("hayao"), REGISTRY.card("cute"))
+        assert face * FIRST_GUESS < engine.crowd().seconds < 1.3 * face * FIRST_GUESS
+
+
+def test_what_is_no_picture_is_refused_at_once_however_many_wait() -> None:
+    with held_up() as engine, pytest.raises(UnsupportedImage):
+        engine.convert_with(b"no picture", ConvertOptions())
+    with held_up() as engine, pytest.raises(BrokenImage):
+        engine.convert_with(PICTURE[:40], ConvertOptions())
+
+
+def test_a_client_that_has_gone_costs_no_network() -> None:
+    runs: list[int] = []
+
+    class Counting(Negative):
+        def run(self, tensor: Tensor) -> Tensor:
+            runs.append(1)
+            return tensor
+
+    # It leaves as soon as it has been let in.
+    gone = chain([False], repeat(True))
+    engine = started(Workshop(sessions={"hayao": Counting()}))
+    with pytest.raises(ClientGone):
+        engine.convert_with(PICTURE, ConvertOptions(), Deadline(60, gone=lambda: next(gone)))
+    assert runs == []
+    assert engine.crowd().working == 0
+
+
+def test_a_picture_that_takes_more_memory_than_there_is_is_refused_and_smaller_ones_are_drawn() -> None:
+    engine = started(memory=256 * 2**20)
+    large = png(np.zeros((7000, 7000, 3), np.uint8))
+    with pytest.raises(TooLargeToDraw):
+        engine.convert(large, size="original")
+    assert engine.convert(PICTURE).style == "hayao"
+
+
+def test_large_pictures_are_drawn_one_at_a_time_and_hold_up_no_others() -> None:
+    large = png(photo(1700, 1700))
     inside, let_go = threading.Event(), threading.Event()
 
     class WaitingOnce(FixedDetector):
@@ -166,16 +250,16 @@ def test_pictures_at_their_original_size_are_drawn_one_at_a_time_and_hold_up_no_
             return []
 
     engine = started(detector=WaitingOnce(), lanes=3)
-    first = threading.Thread(target=engine.convert, args=(PICTURE,), kwargs={"size": "original"})
-    first.start()
-    assert inside.wait(30)
-    for size in ("original", 4096):
-        with pytest.raises(DeadlineExceeded):
-            engine.convert_with(PICTURE, ConvertOptions(size=size), Deadline(0.01))
-    assert engine.convert_with(PICTURE, ConvertOptions(), Deadline(30)).style == "hayao"
-    let_go.set()
-    first.join()
-    assert engine.convert_with(PICTURE, ConvertOptions(size="original"), Deadline(30)).style == "hayao"
+    with ThreadPoolExecutor(3) as pool:
+        first = pool.submit(engine.convert, large, size="original")
+        assert inside.wait(30)
+        others = [pool.submit(engine.convert_with, large, ConvertOptions(size=size)) for size in ("original", 4096)]
+        while engine.crowd().waiting < 2:
+            assert not any(other.done() for other in others)
+        assert engine.convert(PICTURE).style == "hayao"
+        assert (engine.crowd().working, engine.crowd().waiting) == (1, 2)
+        let_go.set()
+        assert [each.result(30).width for each in (first, *others)] == [1700] * 3
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")

@@ -18,6 +18,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("app.inference",),
     ("app.conversion", "app.workload"),
     ("app.caching",),
+    ("app.reception", "app.parts", "app.assembly"),
     ("app.engine",),
     ("app.batch",),
     ("app.library",),
@@ -45,7 +46,7 @@ HOMES = {
 }
 """Where a library may be imported: in these modules and packages alone (``app``: in ``create_app`` alone)."""
 
-READERS_OF_SETTINGS = ("app", "app.engine", "app.__main__", "app.web.catalogue", "app.library.commands")
+READERS_OF_SETTINGS = ("app", "app.engine", "app.assembly", "app.__main__", "app.web.catalogue", "app.library.commands")
 """``app.web.catalogue`` is handed the settings by ``create_app`` and tells the page its limits."""
 NOT_SERVED = ("", "tools", "training", "tests", "scripts", "torch", "onnx")
 """What the service must do without. "" stands for relative imports, which the rules cannot follow."""
