@@ -6,7 +6,7 @@ import mmap
 import struct
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -29,7 +29,13 @@ class Minute:
     seconds: float = 0.0
 
     def __add__(self, other: Minute) -> Minute:
-        return Minute(*(mine + theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True)))
+        return Minute(*(mine + theirs for mine, theirs in zip(self.numbers, other.numbers, strict=True)))
+
+    @property
+    def numbers(self) -> tuple[int, int, int, int, float]:
+        """All of them, in the order of the file."""
+        # Each request goes through here; dataclasses.astuple takes ten times as long.
+        return self.picture, self.refused, self.failed, self.mistaken, self.seconds
 
 
 def minute_now() -> int:
@@ -43,7 +49,7 @@ def add_to_slot(slots: mmap.mmap, number: int, added: Minute) -> None:
     held, *counts = _SLOT.unpack_from(slots, at)
     after = Minute(*counts) + added if held == number else added
     # In one piece, for readers in other processes.
-    slots[at : at + _SLOT.size] = _SLOT.pack(number, *astuple(after))
+    slots[at : at + _SLOT.size] = _SLOT.pack(number, *after.numbers)
 
 
 def read_slots(slots: bytes | mmap.mmap) -> Mapping[int, Minute]:
@@ -68,5 +74,5 @@ def write_slots(path: Path, minutes: Mapping[int, Minute]) -> None:
     newest = max(minutes, default=0)
     for number, minute in minutes.items():
         if number > newest - KEPT_MINUTES:
-            _SLOT.pack_into(slots, number % KEPT_MINUTES * _SLOT.size, number, *astuple(minute))
+            _SLOT.pack_into(slots, number % KEPT_MINUTES * _SLOT.size, number, *minute.numbers)
     path.write_bytes(slots)
