@@ -59,7 +59,7 @@ def create_app(
     guards = views.Guards(
         rate_limited=limited,
         api_key=settings.api_key,
-        gate=Gate(settings.max_requests),
+        gate=Gate(settings.max_requests, engine.retry_after),
     )
     app.register_blueprint(views.create_blueprint(engine, ServiceLimits.from_settings(settings), guards))
     door = owner.Door(rate_limited=limited, api_key=settings.api_key, trusted_proxies=settings.trusted_proxies)

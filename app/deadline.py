@@ -9,14 +9,11 @@ from collections.abc import Callable
 from app.errors import ClientGone, DeadlineExceeded
 
 
-def _never() -> bool:
-    return False
-
-
 class Deadline:
     """A moment ``seconds`` after ``since`` (monotonic seconds; default: now) at which work is given up.
 
-    gone: whether nobody waits for the work any more, in which case it is given up too; asked at each check.
+    gone: whether nobody waits for the work any more, in which case it is given up too; asked at each check. None where
+    that cannot be told.
     """
 
     def __init__(
@@ -25,7 +22,7 @@ class Deadline:
         *,
         since: float | None = None,
         clock: Callable[[], float] = time.monotonic,
-        gone: Callable[[], bool] = _never,
+        gone: Callable[[], bool] | None = None,
     ) -> None:
         self.seconds = seconds
         self._clock = clock
@@ -40,7 +37,7 @@ class Deadline:
         """Raise DeadlineExceeded once it has passed, ClientGone once nobody waits. Serves as a checkpoint of work."""
         if self.remaining() <= 0:
             raise self.exceeded()
-        if self._gone():
+        if self._gone is not None and self._gone():
             raise ClientGone
 
     def exceeded(self) -> DeadlineExceeded:

@@ -15,7 +15,7 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 
 from app.admission.desk import Crowd, Desk, Place
-from app.admission.floor import Floor
+from app.admission.floor import Floor, told
 from app.admission.memory import Memory
 from app.admission.pace import Pace
 from app.assembly import parts_of
@@ -329,6 +329,10 @@ class Engine:
     def place(self, name: str) -> Place | None:
         """Where the conversion of that name is in this process; None where there is none such now."""
         return self._runtime().desk.place(name)
+
+    def retry_after(self) -> int:
+        """Whole seconds in which all that is here now should be done, for who is turned away."""
+        return told(self.crowd().seconds)
 
     def crowd(self) -> Crowd:
         """How many wait and work in this process, and for how long yet."""

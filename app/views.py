@@ -7,18 +7,20 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
-from flask import Blueprint, Response, current_app, jsonify, render_template, request, send_from_directory
+from flask import Blueprint, Response, current_app, g, jsonify, render_template, request, send_from_directory
 from flask.typing import ResponseReturnValue
 
 from app.deadline import Deadline
 from app.engine import Engine
+from app.errors import InvalidOption
 from app.i18n import Language
 from app.options import ConvertOptions, parse_options
 from app.page_text import page_language
 from app.types import StyleId
 from app.web.account import account
 from app.web.answers import page_response, picture_response
-from app.web.catalogue import ServiceLimits, catalogue, status_document
+from app.web.catalogue import ServiceLimits, catalogue, queue_document, status_document
+from app.web.headers import REQUEST_ID_WORDS, is_request_id
 from app.web.limits import Gate, View, require_key
 from app.web.negotiation import accepted_format, prefers_page
 from app.web.openapi import openapi_document
@@ -46,6 +48,7 @@ def create_blueprint(engine: Engine, limits: ServiceLimits, guards: Guards) -> B
     blueprint.add_url_rule("/", view_func=views.index)
     blueprint.add_url_rule("/convert", view_func=guards.rate_limited(views.convert), methods=["POST"])
     blueprint.add_url_rule("/styles", view_func=views.styles)
+    blueprint.add_url_rule("/queue", view_func=views.queue)
     blueprint.add_url_rule("/healthz", view_func=views.healthz)
     blueprint.add_url_rule("/readyz", view_func=views.readyz)
     blueprint.add_url_rule("/openapi.json", view_func=views.openapi)
@@ -77,7 +80,7 @@ class _Views:
         return _localised(Response(page), language)
 
     def convert(self) -> ResponseReturnValue:
-        deadline = Deadline(self._limits.deadline, since=request.environ.get("animebooth.arrived"))
+        deadline = _deadline(self._limits.deadline)
         require_key(request, self._guards.api_key)
         with self._guards.gate.entered(full=bool(request.environ.get("animebooth.overloaded"))):
             asked = given_options(request.args)
@@ -86,7 +89,7 @@ class _Views:
             upload = read_upload(request)
             options = self._options(merged_options(asked, upload.fields))
             account().style = options.style or self._engine.default_style
-            result = self._engine.convert_with(upload.data, options, deadline)
+            result = self._engine.convert_with(upload.data, options, deadline, g.request_id)
         account().result = result
         if prefers_page(request.accept_mimetypes):
             language = page_language(request)
@@ -97,6 +100,13 @@ class _Views:
 
     def styles(self) -> ResponseReturnValue:
         return _revalidated(jsonify(catalogue(self._engine.styles(), self._engine.default_style, self._limits)))
+
+    def queue(self) -> ResponseReturnValue:
+        name = request.args.get("id", "")
+        if name and not is_request_id(name):
+            raise InvalidOption(option="id", value=name, allowed=REQUEST_ID_WORDS)
+        place = self._engine.place(name) if name else None
+        return _unstored(jsonify(queue_document(self._engine.crowd(), place)))
 
     def healthz(self) -> ResponseReturnValue:
         return _unstored(jsonify(status="ok"))
@@ -132,6 +142,12 @@ class _Views:
     def _description(self) -> dict[str, Any]:
         styles = [info.card.id for info in self._engine.styles()]
         return openapi_document(styles, self._limits, key_required=bool(self._guards.api_key))
+
+
+def _deadline(seconds: float) -> Deadline:
+    """The current request's. Our worker says when it was all here, and can tell whether its client has gone."""
+    environ = request.environ
+    return Deadline(seconds, since=environ.get("animebooth.arrived"), gone=environ.get("animebooth.gone"))
 
 
 def _localised(page: Response, language: str) -> Response:

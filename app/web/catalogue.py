@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from app.admission.desk import Crowd, Place
 from app.config import Settings
 from app.engine import EngineStatus, StyleInfo
 from app.options import FACE_MODES, FORMATS, MAX_QUALITY, MAX_SIZE, MAX_STRENGTH, MIN_QUALITY, MIN_SIZE
@@ -59,6 +60,16 @@ def status_document(status: EngineStatus) -> dict[str, Any]:
         "reason": status.reason,
         "styles": dict(status.styles),
         "faces": status.faces,
+    }
+
+
+def queue_document(crowd: Crowd, place: Place | None) -> dict[str, Any]:
+    """The answer of /queue."""
+    return {
+        "waiting": crowd.waiting,
+        "working": crowd.working,
+        "seconds": round(crowd.seconds, 3),
+        "request": place and {"state": place.state, "before": place.before, "seconds": round(place.seconds, 3)},
     }
 
 

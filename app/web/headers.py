@@ -37,9 +37,15 @@ SECURITY_HEADERS: Final[Mapping[str, str]] = MappingProxyType(
 )
 
 REQUEST_ID_HEADER: Final = "X-Request-Id"
-_REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
+REQUEST_ID_PATTERN: Final = r"[A-Za-z0-9._-]{1,64}"
+REQUEST_ID_WORDS: Final = "1 to 64 letters, digits, “.”, “_” and “-”"
+
+
+def is_request_id(text: str) -> bool:
+    """Whether ``text`` is short and plain, so that it can go into a log."""
+    return re.fullmatch(REQUEST_ID_PATTERN, text) is not None
 
 
 def request_id(sent: str | None) -> str:
-    """The id a proxy or client sent, if it is short and plain, so that it can go into a log; else a new one."""
-    return sent if sent and _REQUEST_ID.fullmatch(sent) else uuid.uuid4().hex
+    """The id a proxy or client sent, if it is one; else a new one."""
+    return sent if sent and is_request_id(sent) else uuid.uuid4().hex

@@ -25,7 +25,7 @@ from app.errors import Forbidden, Overloaded, RateLimited, Unauthorized
 View: TypeAlias = Callable[[], ResponseReturnValue]
 
 OVERLOADED_SECONDS: Final = 5
-"""Told as Retry-After: about as long as a handful of waiting pictures takes."""
+"""Told as Retry-After where nothing better is known."""
 
 _PROXY_HEADERS: Final = (
     "Forwarded",
@@ -39,16 +39,20 @@ _PROXY_HEADERS: Final = (
 
 
 class Gate:
-    """At most ``capacity`` requests inside; further ones are turned away, not queued."""
+    """At most ``capacity`` requests inside; further ones are turned away, not queued.
 
-    def __init__(self, capacity: int) -> None:
+    retry_after: in how many seconds it is worth coming back.
+    """
+
+    def __init__(self, capacity: int, retry_after: Callable[[], int] = lambda: OVERLOADED_SECONDS) -> None:
         self._places = BoundedSemaphore(capacity)
+        self._retry_after = retry_after
 
     @contextmanager
     def entered(self, *, full: bool = False) -> Iterator[None]:
         """Hold a place for the ``with`` block. Raises Overloaded where there is none, or the server says ``full``."""
         if full or not self._places.acquire(blocking=False):
-            raise Overloaded(seconds=OVERLOADED_SECONDS)
+            raise Overloaded(seconds=self._retry_after())
         try:
             yield
         finally:

@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias, get_args
 
 from app import __version__
+from app.admission.desk import State
 from app.conversion import STAGES, Notice
-from app.errors import AnimeBoothError, Forbidden, RateLimited, Unauthorized
+from app.errors import AnimeBoothError, Forbidden, InvalidOption, RateLimited, Unauthorized
 from app.i18n import DEFAULT_LANGUAGE, LANGUAGES
 from app.imaging.encode import MIMETYPES
 from app.options import FACE_MODES, FORMATS, MAX_QUALITY, MAX_SIZE, MAX_STRENGTH, MIN_QUALITY, MIN_SIZE, OPTION_NAMES
@@ -18,6 +19,7 @@ from app.telemetry.minutes import KEPT_MINUTES
 from app.types import StyleId
 from app.web.answers import CACHE_HEADER, CACHE_WORDS
 from app.web.catalogue import ServiceLimits
+from app.web.headers import REQUEST_ID_PATTERN
 from app.web.negotiation import PROBLEM_JSON
 from app.web.problems import problem_title, problem_type, public_errors
 from app.web.report import Mood
@@ -76,6 +78,7 @@ def openapi_document(styles: Sequence[StyleId], limits: ServiceLimits, *, key_re
         "paths": {
             "/convert": {"post": _convert(styles, limits, key_required=key_required)},
             "/styles": {"get": _get_styles()},
+            "/queue": {"get": _get_queue()},
             "/healthz": {"get": _get_healthz()},
             "/readyz": {"get": _get_readyz()},
             "/metrics": {"get": _get_metrics()},
@@ -198,6 +201,22 @@ def _get_styles() -> Json:
     return _get("styles", "List the styles", "Every style with its licence, and what the options may be.", "Catalogue")
 
 
+def _get_queue() -> Json:
+    meaning = "How many wait and work, and where the conversion is that came with the `X-Request-Id` of `id`."
+    operation = _get("queue", "How full is it, and where am I?", meaning, "Queue")
+    operation["parameters"] = [
+        {
+            "name": "id",
+            "in": "query",
+            "description": "The `X-Request-Id` that a request to /convert was sent with.",
+            "allowEmptyValue": True,
+            "schema": {"anyOf": [{"type": "string", "pattern": f"^{REQUEST_ID_PATTERN}$"}, {"const": ""}]},
+        }
+    ]
+    operation["responses"] |= _problems([InvalidOption])
+    return operation
+
+
 def _get_healthz() -> Json:
     return _get("healthz", "Is the process alive?", "Always 200.", "Health")
 
@@ -296,6 +315,7 @@ def _schemas(styles: Sequence[StyleId]) -> Json:
         "Problem": _problem_schema(),
         "Catalogue": _catalogue_schema(styles),
         "Style": _style_schema(styles),
+        "Queue": _queue_schema(),
         "Health": _object({"status": {"const": "ok"}}),
         "Status": _status_schema(),
         "Report": _report_schema(),
@@ -360,6 +380,29 @@ def _style_schema(styles: Sequence[StyleId]) -> Json:
             "source": {"type": ["string", "null"], "format": "uri", "description": "Where the weights are from."},
             "state": {"enum": ["ready", "available", "unavailable"]},
             "reason": {"type": ["string", "null"], "description": "Why it is unavailable."},
+        }
+    )
+
+
+def _queue_schema() -> Json:
+    seconds = {"type": "number", "minimum": 0}
+    count = {"type": "integer", "minimum": 0}
+    place = _object(
+        {
+            "state": {"enum": list(get_args(State))},
+            "before": count | {"description": "How many are served before it."},
+            "seconds": seconds | {"description": "Until it should be done."},
+        }
+    )
+    return _object(
+        {
+            "waiting": count | {"description": "Conversions whose turn has not come."},
+            "working": count | {"description": "Conversions under way."},
+            "seconds": seconds | {"description": "Until all of them should be done."},
+            "request": {
+                "anyOf": [place, {"type": "null"}],
+                "description": "The conversion of that id; null where it is not here, not yet or no more.",
+            },
         }
     )
 

@@ -20,7 +20,9 @@ SERVICE = client()
 
 def failing(error: Exception) -> Engine:
     class Failing(Engine):
-        def convert_with(self, data: bytes, options: ConvertOptions, deadline: Deadline | None = None) -> Result:
+        def convert_with(
+            self, data: bytes, options: ConvertOptions, deadline: Deadline | None = None, name: str = ""
+        ) -> Result:
             raise error
 
     engine = Failing(parts())

@@ -148,7 +148,9 @@ def test_as_many_as_are_inside_may_be_and_no_more() -> None:
     class Busy(Engine):
         """While it converts one picture, another one comes."""
 
-        def convert_with(self, data: bytes, options: ConvertOptions, deadline: Deadline | None = None) -> Result:
+        def convert_with(
+            self, data: bytes, options: ConvertOptions, deadline: Deadline | None = None, name: str = ""
+        ) -> Result:
             second.append(send(service))
             return super().convert_with(data, options)
 
@@ -185,7 +187,9 @@ def test_the_deadline_counts_from_the_arrival() -> None:
     given: list[Deadline] = []
 
     class Timed(Engine):
-        def convert_with(self, data: bytes, options: ConvertOptions, deadline: Deadline | None = None) -> Result:
+        def convert_with(
+            self, data: bytes, options: ConvertOptions, deadline: Deadline | None = None, name: str = ""
+        ) -> Result:
             assert deadline is not None
             given.append(deadline)
             raise DeadlineExceeded(seconds=deadline.seconds)
