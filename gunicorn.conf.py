@@ -21,7 +21,9 @@ bind = f"0.0.0.0:{_port}"
 # One process: the networks' threads already use every processor, and a second process would load them again.
 workers = 1
 worker_class = "app.serving.worker.Worker"
-threads = 8
+# One for each upload inside: who waits for a turn costs a sleeping thread. The queue is the application's own, which
+# knows what each will take. Threads are made when they are needed.
+threads = _settings.max_requests
 # Idle and waiting clients cost no thread; above this number new ones wait in the kernel's queue.
 worker_connections = 512
 # Not 0, so that connections are kept; for how long is in app/serving/patience.py.

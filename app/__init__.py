@@ -28,6 +28,7 @@ def create_app(
     from werkzeug.middleware.proxy_fix import ProxyFix
 
     from app import handlers, owner, page_text, views
+    from app.assembly import uploads_room
     from app.config import PROJECT_ROOT, Settings
     from app.engine import Engine
     from app.telemetry.service import Telemetry
@@ -44,6 +45,7 @@ def create_app(
     app.request_class = UploadRequest
     app.config.update(
         MAX_CONTENT_LENGTH=body_limit(settings.max_upload_mib),
+        UPLOADS_ROOM=uploads_room(settings),
         # A picture sent as text is told from one too large only once it is read; the body's limit bounds both.
         MAX_FORM_MEMORY_SIZE=None,
         MAX_FORM_PARTS=MAX_FORM_PARTS,

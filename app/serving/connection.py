@@ -33,8 +33,10 @@ class ArrivedBytes:
 
     def recv(self, size: int) -> bytes:
         """The next ``size`` bytes at most; b"" at the end, as a socket says it."""
-        piece, self._bytes = self._bytes[:size], self._bytes[size:]
-        return bytes(piece)
+        piece = bytes(self._bytes[:size])
+        # What has been read is let go of: a request may wait long for its turn, and its picture is elsewhere by then.
+        self._bytes = self._bytes[size:] if len(piece) < len(self._bytes) else memoryview(b"")
+        return piece
 
 
 class Connection(TConn):
@@ -80,7 +82,7 @@ class Connection(TConn):
         self.overloaded = False
 
     def hung_up(self) -> bool:
-        """Whether the client has closed the connection while it was waiting."""
+        """Whether the client has closed the connection while it was waiting. From any thread, while it is answered."""
         try:
             return not self.sock.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
         except BlockingIOError:

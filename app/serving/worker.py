@@ -7,7 +7,8 @@ request; only a request that is all here costs a thread. Uploads are counted, an
 asked, in a thread of its own, to say so. Requests without a body (the page, /healthz) never queue behind uploads.
 
 environ keys for the application: ``animebooth.arrived``, monotonic seconds at which the request was all here;
-``animebooth.overloaded``, True where it is to be refused with 503 (its body has not been read).
+``animebooth.overloaded``, True where it is to be refused with 503 (its body has not been read); ``animebooth.gone``, a
+function that tells whether the client has closed the connection, to be called while the request is being answered.
 """
 
 from __future__ import annotations
@@ -115,6 +116,7 @@ class Worker(ThreadWorker):
         connection: Connection = self._current.connection
         environ["animebooth.arrived"] = connection.arrived
         environ["animebooth.overloaded"] = connection.overloaded
+        environ["animebooth.gone"] = connection.hung_up
         return application(environ, start_response)
 
     def run(self) -> None:

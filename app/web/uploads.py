@@ -136,7 +136,7 @@ def _is_over(request: Request, limit: int) -> bool:
 
 def _picture_of(form: MultiDict[str, str], files: MultiDict[str, FileStorage]) -> tuple[bytes, str]:
     # A browser sends a part without a name and content for each file field left empty.
-    sent = [(field, file.filename or "", file.read()) for field, file in files.items(multi=True)]
+    sent = [(field, file.filename or "", _content(file)) for field, file in files.items(multi=True)]
     sent = [(field, name, data) for field, name, data in sent if name or data]
     if any(form.getlist(IMAGE_FIELD)):
         raise ImageInTextField
@@ -147,6 +147,11 @@ def _picture_of(form: MultiDict[str, str], files: MultiDict[str, FileStorage]) -
     if not sent[0][2]:
         raise EmptyImage
     return sent[0][2], sent[0][1]
+
+
+def _content(file: FileStorage) -> bytes:
+    # A BytesIO gives away its own memory, where reading would make a copy that lasts as long as the request.
+    return file.stream.getvalue() if isinstance(file.stream, BytesIO) else file.read()
 
 
 def _picture_body(request: Request) -> bytes:

@@ -19,7 +19,7 @@ class GatedApp:
     """Answers with the number of bytes of the body; what the worker asks of the real application is here too."""
 
     def __init__(self) -> None:
-        self.config = {"MAX_CONTENT_LENGTH": 1024 * 1024}
+        self.config = {"MAX_CONTENT_LENGTH": 1024 * 1024, "UPLOADS_ROOM": 16 * 1024 * 1024}
         self.extensions = {"animebooth": _Engine()}
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
@@ -37,6 +37,8 @@ class GatedApp:
         query = parse_qs(environ["QUERY_STRING"])
         if environ["PATH_INFO"] == "/hold":
             _wait_at_gate(int(query["gate"][0]))
+            if "gone" in query and environ["animebooth.gone"]():
+                _wait_at_gate(int(query["gone"][0]))
         if environ["PATH_INFO"] == "/fail":
             raise RuntimeError("this application fails")
         body = b"x" * int(query["answer"][0]) if "answer" in query else str(received).encode()

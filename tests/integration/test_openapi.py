@@ -92,7 +92,7 @@ def test_the_service_does_what_its_description_says(key: str) -> None:
     assert not complaints, "\n\n".join(complaints)
     # The description itself is fetched, not played.
     owners = {"GET /metrics", "GET /status"}
-    assert played == {"POST /convert", "GET /styles", "GET /healthz", "GET /readyz"} | owners
+    assert played == {"POST /convert", "GET /styles", "GET /queue", "GET /healthz", "GET /readyz"} | owners
 
 
 @pytest.fixture(scope="module")

@@ -30,7 +30,7 @@ GATED = "tests.integration.gated_app:application"
 
 @pytest.fixture(scope="module")
 def shared() -> Iterator[Server]:
-    with serve(application=GATED) as server:
+    with serve("--threads", str(THREADS), application=GATED) as server:
         yield server
 
 
@@ -230,6 +230,23 @@ def test_an_upload_whose_sender_has_gone_is_not_worked_on(
         assert shared.post("/", body=b"next").status == 200
         with pytest.raises(TimeoutError):
             never_reached.wait_for(1, limit=0.2)
+
+
+@pytest.mark.parametrize("leaves", [True, False])
+def test_the_application_can_tell_whether_its_client_has_gone(
+    shared: Server, closed_gate: Gate, clients: ThreadPoolExecutor, leaves: bool
+) -> None:
+    with gate() as reached_if_gone, connect(shared) as client:
+        query = f"{closed_gate.path}&gone={reached_if_gone.path.partition('=')[2]}"
+        client.sendall(b"POST %s HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx" % query.encode())
+        closed_gate.wait_for(1)
+        if leaves:
+            client.close()
+        closed_gate.open()
+        if leaves:
+            reached_if_gone.wait_for(1)
+        else:
+            assert client.recv(1024).startswith(b"HTTP/1.1 200 OK")
 
 
 def test_idle_connections_cost_no_thread(shared: Server) -> None:

@@ -1,5 +1,6 @@
 """What one request brings: a picture by form or as the body, its options, and everything that can be wrong with it."""
 
+import tracemalloc
 from base64 import b64encode
 from io import BytesIO
 from typing import Any
@@ -54,6 +55,21 @@ def multipart(part: str) -> str:
 def test_a_form_brings_the_picture_its_name_and_options(app: Flask) -> None:
     upload = read(app, data={"image": file(), "size": "512"})
     assert upload == Upload(PHOTO, "me.png", {"size": "512"})
+
+
+@pytest.mark.parametrize("as_form", [True, False], ids=["form", "body"])
+def test_of_a_picture_that_waits_there_is_one_copy(app: Flask, as_form: bool) -> None:
+    picture = bytes(900_000)
+    head, foot = multipart('name="image"; filename="me.png"\r\n\r\n').encode().split(b"\r\n--line--")
+    body = head + picture + b"\r\n--line--" + foot if as_form else picture
+    sent = {"input_stream": BytesIO(body), "content_type": BOUNDARY if as_form else "image/png"}
+    with app.test_request_context("/convert", method="POST", content_length=len(body), **sent) as context:
+        tracemalloc.start()
+        upload = read_upload(context.request)
+        held, _ = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert upload.data == picture
+    assert len(picture) <= held < 1.5 * len(picture)
 
 
 @pytest.mark.parametrize("content_type", ["image/jpeg", "application/octet-stream", "text/plain", None])
