@@ -14,36 +14,54 @@ from app.imaging.containers.upload import Raster, Upload, pillow_raster
 _HEADER_SIZE: Final = 13
 _IMAGE: Final = 0x2C
 _EXTENSION: Final = 0x21
+_GRAPHIC_CONTROL: Final = 0xF9
+_MOST_BLOCKS: Final = 1 << 17
+"""Blocks of an extension have up to 255 bytes: 65,000 of them fill 16 MiB."""
 
 
 def open_upload(data: bytes) -> Upload:
     """Read up to the first frame's descriptor. Raises BrokenImage where there is none.
 
-    The size is found here, because Pillow enlarges the screen to hold the frame, and may fill a picture of that
+    Of what comes before it only the last graphic control is passed on: comments may be many megabytes, and Pillow joins
+    them. The size is found here, because Pillow enlarges the screen to hold the frame, and may fill a picture of that
     size, before anyone can look at it.
     """
     try:
         screen = struct.unpack_from("<HH", data, 6)
-        left, top, width, height = struct.unpack_from("<HHHH", data, _first_frame(data) + 1)
+        frame, control = _first_frame(data)
+        left, top, width, height = struct.unpack_from("<HHHH", data, frame + 1)
     except (struct.error, IndexError):
         raise BrokenImage from None
     size = (max(screen[0], left + width), max(screen[1], top + height))
-    return Upload(*size, lambda factor: _load(data, (left, top, left + width, top + height), factor))
+    stream = data[: _after_palette(data)] + control + data[frame:]
+    return Upload(*size, lambda factor: _load(stream, (left, top, left + width, top + height), factor))
 
 
-def _first_frame(data: bytes) -> int:
-    """Where the first image descriptor begins. Raises IndexError where the data end before it."""
+def _after_palette(data: bytes) -> int:
     flags = data[10]
-    at = _HEADER_SIZE + (3 << (flags & 7) + 1 if flags & 0x80 else 0)
-    while data[at] != _IMAGE:
-        at = _after_blocks(data, at + 2) if data[at] == _EXTENSION else at + 1
-    return at
+    return _HEADER_SIZE + (3 << (flags & 7) + 1 if flags & 0x80 else 0)
 
 
-def _after_blocks(data: bytes, at: int) -> int:
-    while data[at]:
-        at += data[at] + 1
-    return at + 1
+def _first_frame(data: bytes) -> tuple[int, bytes]:
+    """Where the first image descriptor begins, and the graphic control extension before it.
+
+    Raises IndexError where the data end before it, and BrokenImage where more comes before it than any writer puts
+    there: going over it would take seconds.
+    """
+    at, start, control = _after_palette(data), 0, b""
+    for _ in range(_MOST_BLOCKS):
+        if data[at] == _IMAGE and not start:
+            return at, control
+        if start and not data[at]:
+            control = data[start : at + 1] if data[start + 1] == _GRAPHIC_CONTROL else control
+            at, start = at + 1, 0
+        elif start:
+            at += data[at] + 1
+        elif data[at] == _EXTENSION:
+            at, start = at + 2, at
+        else:
+            at += 1
+    raise BrokenImage
 
 
 def _load(data: bytes, frame: tuple[int, int, int, int], factor: int) -> Raster:

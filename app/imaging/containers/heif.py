@@ -48,9 +48,12 @@ def _planes(coding: bmff.Coding, *, alpha: bool) -> float:
 
 
 def _load(image: pillow_heif.HeifImage, factor: int) -> Raster:
+    stated = image.size
     image.load()
     data, stride, mode = memoryview(image.data), image.stride, image.mode
     width, height = image.size
+    if (width, height) != stated:
+        raise BrokenImage
 
     def rows(top: int, bottom: int) -> Image.Image:
         return Image.frombytes(mode, (width, bottom - top), data[top * stride : bottom * stride], "raw", mode, stride)

@@ -8,6 +8,7 @@ with gray and calls it a warning, which Pillow and OpenCV swallow.
 from __future__ import annotations
 
 import math
+import re
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -33,7 +34,10 @@ _APP14_ADOBE: Final = 0xEE
 _COMMENT: Final = 0xFE
 _FRAMES: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _SEQUENTIAL: Final = frozenset({0xC0, 0xC1, 0xC9})
-_WITHOUT_LENGTH: Final = frozenset({0x01, *range(0xD0, 0xD9)})
+# A marker with a length behind it: neither padding, nor a stuffed zero, nor one that stands alone (T.81 B.1.1.3).
+_MARKER: Final = re.compile(rb"\xff[^\x00\x01\xd0-\xd8\xff]", re.DOTALL)
+_MOST_SEGMENTS: Final = 4096
+"""A profile may come in 255 of them, and 16 MiB of metadata in 256."""
 # The application segments that say how the components are to be read; all others are metadata.
 _METADATA: Final = frozenset({*range(0xE0, 0xF0), _COMMENT}) - {_APP0_JFIF, _APP14_ADOBE}
 
@@ -105,13 +109,16 @@ def _held(components: bytes) -> float:
 
 
 def _segments(data: bytes) -> Iterator[_Segment]:
-    """The segments up to and with the first start of scan. Junk between them is skipped, as libjpeg does."""
+    """The segments up to and with the first start of scan. Junk between them is skipped, as libjpeg does.
+
+    Raises BrokenImage for more of them than any writer makes: going over them would take seconds.
+    """
     at = len(_SOI)
-    while (at := data.find(b"\xff", at)) != -1:
-        marker = data[at + 1] if at + 1 < len(data) else 0
-        if marker in (0x00, 0xFF) or marker in _WITHOUT_LENGTH:
-            at += 1 if marker == 0xFF else 2
-            continue
+    for _ in range(_MOST_SEGMENTS):
+        found = _MARKER.search(data, at)
+        if found is None:
+            return
+        at, marker = found.start(), data[found.start() + 1]
         if marker == _EOI[1] or at + 4 > len(data):
             return
         end = at + 2 + int.from_bytes(data[at + 2 : at + 4], "big")
@@ -121,6 +128,7 @@ def _segments(data: bytes) -> Iterator[_Segment]:
         if marker == _SOS:
             return
         at = end
+    raise BrokenImage
 
 
 def _count_scans(data: bytes, first: int) -> int:

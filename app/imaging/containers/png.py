@@ -26,14 +26,29 @@ _PALETTE: Final = 3
 _CHANNELS: Final = {_GRAY: 1, _RGB: 3, _PALETTE: 1, 4: 2, 6: 4}
 # First column, first row, column step and row step of each pass.
 _ADAM7: Final = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))
+_MOST_CHUNKS: Final = 1 << 16
+"""Pixels commonly come in chunks of 8 KiB or more: 2,048 of them fill 16 MiB."""
 _INFLATED_AT_ONCE: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class _Chunk:
+    """Where a chunk lies in ``data``, from its length to its checksum."""
+
     name: bytes
-    body: bytes
-    raw: bytes
+    data: bytes
+    start: int
+    end: int
+
+    @property
+    def body(self) -> bytes:
+        """What it holds."""
+        return self.data[self.start + 8 : self.end - 4]
+
+    @property
+    def raw(self) -> bytes:
+        """All of it."""
+        return self.data[self.start : self.end]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +80,15 @@ def open_upload(data: bytes) -> Upload:
 
 
 def _chunks(data: bytes) -> Iterator[_Chunk]:
-    """The chunks that are whole. A damaged one is fatal only if the picture needs it."""
-    at = len(_SIGNATURE)
+    """The chunks that are whole. A damaged one is fatal only if the picture needs it.
+
+    Raises BrokenImage for more of them than any writer makes: going over them would take seconds.
+    """
+    at, passed = len(_SIGNATURE), 0
     while at + 8 <= len(data):
+        passed += 1
+        if passed > _MOST_CHUNKS:
+            raise BrokenImage
         length, name = struct.unpack_from(">I4s", data, at)
         end = at + 12 + length
         needed = name in (b"IHDR", b"PLTE", b"IDAT")
@@ -77,7 +98,7 @@ def _chunks(data: bytes) -> Iterator[_Chunk]:
         if name == b"IEND" or end > len(data):
             return
         if whole:
-            yield _Chunk(name, data[at + 8 : end - 4], data[at:end])
+            yield _Chunk(name, data, at, end)
         at = end
 
 

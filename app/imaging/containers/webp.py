@@ -21,6 +21,7 @@ _HELD_OF_FOUR: Final = 8.25
 """Bytes a pixel with alpha or without loss: libwebp's and OpenCV's, four each, and the reduced picture. Measured."""
 _HELD_ANIMATED: Final = 12.25
 """With the second canvas of libwebp's decoder for animations. Measured."""
+_MOST_CHUNKS: Final = 1 << 16
 _STRIP_PIXELS: Final = 1 << 20
 
 
@@ -60,10 +61,16 @@ def _canvas(data: bytes) -> tuple[int, int]:
 
 
 def _chunks(data: bytes) -> dict[bytes, bytes]:
-    """The first chunk of each name; of those that hold neither EXIF nor a profile, only that they are there."""
+    """The first chunk of each name; of those that hold neither EXIF nor a profile, only that they are there.
+
+    Raises BrokenImage for more of them than any animation has: going over them would take seconds.
+    """
     found: dict[bytes, bytes] = {}
-    at = 12
+    at, passed = 12, 0
     while at + 8 <= len(data):
+        passed += 1
+        if passed > _MOST_CHUNKS:
+            raise BrokenImage
         name, length = struct.unpack_from("<4sI", data, at)
         found.setdefault(name, data[at + 8 : at + 8 + length] if name in (b"EXIF", b"ICCP") else b"")
         at += 8 + length + (length & 1)
