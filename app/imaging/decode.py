@@ -141,7 +141,7 @@ def _open(data: bytes, limits: DecodeLimits) -> tuple[UploadFormat, Upload, tupl
         if format in ("avif", "heif"):
             _check_size(bmff.largest_claim(data) or (0, 0), limits)
         if format == "avif":
-            _check_size(avif.largest_coded(data), limits)
+            _check_size(avif.largest_coded(data), limits, held=avif.held(data))
         upload = _OPENERS[format](data)
     size = upright_size(upload.width, upload.height, upload.orientation)
     _check_size(size, limits, held=upload.held)

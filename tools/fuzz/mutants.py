@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tools.fuzz.anatomy import telling_places
 from tools.fuzz.repair import repaired, with_png_rows_changed
-from tools.fuzz.seeds import Seed
+from tools.fuzz.seeds import MOST_BYTES, Seed
 
 Draw: TypeAlias = st.DrawFn
 Change: TypeAlias = Callable[[Draw, bytes, Sequence[Seed]], tuple[bytes, str]]
@@ -22,9 +22,6 @@ Change: TypeAlias = Callable[[Draw, bytes, Sequence[Seed]], tuple[bytes, str]]
 
 HOW_MANY: Final = (1, 1, 1, 1, 2, 2, 3, 5)
 """Changes to a file. One alone reaches furthest: most second ones fall on what is broken already."""
-MOST_BYTES: Final = 16 << 20
-"""An upload may not be larger, so a mutant need not be."""
-
 # Where readers of pictures go wrong: 0, signs, the ends of 8, 16 and 32 bits, and sides of 50 megapixels and more.
 _NUMBERS: Final = (
     *(0, 1, 2, 3, 4, 7, 8, 15, 16, 127, 128, 255, 256, 4000, 7071, 7072, 20_000, 20_001, 32_767, 32_768, 65_535),

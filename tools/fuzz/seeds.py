@@ -23,6 +23,8 @@ from tools.command import whole_file
 
 PHOTO: Final = PROJECT_ROOT / "static" / "samples" / "astronaut.jpg"
 SMALL: Final = (64, 48)
+MOST_BYTES: Final = 16 << 20
+"""An upload may not be larger."""
 LARGE: Final = (8160, 6120)
 """49.9 of the 50 megapixels that an upload may have."""
 
@@ -146,7 +148,8 @@ def _built() -> Iterator[Seed]:
 
 
 def large_pictures(folder: Path) -> list[Seed]:
-    """Flat pictures just below the limit of pixels: few bytes, and all the work a decoder can be made to spend.
+    """Flat pictures just below the limit of pixels: few bytes, and all the work a decoder can be made to spend. And
+    small pictures among as many empty parts as an upload can hold.
 
     Making some takes a minute, so they are kept in ``folder``.
     """
@@ -169,6 +172,16 @@ def _many_scans(mode: str) -> bytes:
     data = _flat(mode, "JPEG", progressive=True)
     scan = data[data.rindex(b"\xff\xda") : -2]
     return data[:-2] + scan * (49 - data.count(b"\xff\xda")) + data[-2:]
+
+
+def _scene() -> Image.Image:
+    return Image.fromarray(makers.scene(*SMALL))
+
+
+def _crowded(data: bytes, at: int | None, part: bytes) -> bytes:
+    """A small picture filled up with empty parts, at byte ``at`` or the end, to the largest size of an upload."""
+    at = len(data) if at is None else at
+    return data[:at] + part * ((MOST_BYTES - len(data)) // len(part)) + data[at:]
 
 
 def _small_frame() -> bytes:
@@ -202,5 +215,15 @@ _LARGE: Final[Mapping[str, Callable[[], bytes]]] = MappingProxyType(
         "flat-fax.tiff": partial(_flat, "1", "TIFF", compression="group4"),
         "flat.heic": lambda: _heif(Image.new("RGB", LARGE)),
         "flat-alpha.heic": lambda: _heif(Image.new("RGBA", LARGE)),
+        "chunks.png": lambda: _crowded(
+            makers.png_file(makers.scene(), 8, makers.RGB), 33, makers.png_chunk(b"juNk", b"")
+        ),
+        "segments.jpeg": lambda: _crowded(makers.saved(_scene(), "JPEG"), 2, b"\xff\xfe\0\2"),
+        "stuffing.jpeg": lambda: _crowded(makers.saved(_scene(), "JPEG"), 2, b"\xff\0"),
+        "junk.gif": lambda: _crowded(makers.saved(_scene().convert("L"), "GIF"), 13 + 3 * 256, b"\1"),
+        "comments.gif": lambda: _crowded(makers.saved(_scene().convert("L"), "GIF"), 13 + 3 * 256, b"\x21\xfe\1a\0"),
+        "chunks.webp": lambda: _crowded(makers.saved(_scene(), "WEBP"), None, b"junk\0\0\0\0"),
+        "boxes.avif": lambda: _crowded(makers.saved(_scene(), "AVIF"), None, b"\0\0\0\x08free"),
+        "boxes.heic": lambda: _crowded(_heif(_scene()), None, b"\0\0\0\x08free"),
     }
 )

@@ -25,7 +25,7 @@ def open_upload(data: bytes) -> Upload:
         lambda factor: pillow_raster(image, factor),
         orientation(image.info.get("exif", b"")),
         image.info.get("icc_profile"),
-        _held(data) * max(1.0, _area(largest_coded(data)) / max(1, _area(image.size))),
+        held(data) * max(1.0, _area(largest_coded(data)) / max(1, _area(image.size))),
     )
 
 
@@ -41,8 +41,8 @@ def _area(size: tuple[int, int]) -> int:
     return size[0] * size[1]
 
 
-def _held(data: bytes) -> float:
-    """Bytes a pixel: libavif's planes, and what Pillow makes of them: first twice in as many bytes as there are
+def held(data: bytes) -> float:
+    """Bytes a coded pixel: libavif's planes, and what Pillow makes of them: first twice in as many bytes as there are
     channels, then once so and once in four; and the reduced picture. Measured alike."""
     alpha = bmff.has_alpha(data)
     planes = max((coding.bytes * (1 + alpha + 2 * coding.chroma) for coding in bmff.codings(data)), default=3.0)
