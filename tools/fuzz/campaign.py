@@ -30,7 +30,9 @@ BATCH: Final = 500
 _TRIES: Final = 3
 """A file that took too much is tried again before it counts, and the least counts: others use the machine too."""
 _LARGE_EVERY: Final = 50
-"""One in so many batches begins with the vast pictures, which take a hundred times as long as the others."""
+"""One in so many batches begins with the vast pictures, which take a hundred times as long as the others ..."""
+_LARGE_BATCH: Final = 60
+"""... and is shorter."""
 
 
 class FoundFault(Exception):
@@ -129,7 +131,8 @@ class Campaign:
                 self._try(Mutant(item.name, (), item.data))
 
     def _run_batch(self, batch: int, size: int) -> None:
-        seeds = self._large if self._large and batch % _LARGE_EVERY == _LARGE_EVERY - 1 else self._seeds
+        is_large = bool(self._large) and batch % _LARGE_EVERY == _LARGE_EVERY - 1
+        seeds, size = (self._large, min(size, _LARGE_BATCH)) if is_large else (self._seeds, size)
 
         @seed(self.progress.seed * 1_000_003 + batch)
         @settings(
