@@ -122,6 +122,7 @@ export class Booth {
         text: this.text, deadline: this.limits.deadline, key: this.key(), signal,
         onSent: (share) => this.progress.sending(share),
         onWorking: () => this.progress.working(this.usual.of(kind)),
+        onPlace: (place) => this.#wait(place),
       },
     );
     this.usual.learn(kind, answer.seconds);
@@ -131,6 +132,13 @@ export class Booth {
   async #asPicture({ image, fileName, notices, size }) {
     const name = fileName ?? `anime.${SUFFIXES[image.type] ?? "png"}`;
     return { image, url: URL.createObjectURL(image), sides: size ?? await measured(image), name, notices };
+  }
+
+  /** @param {import("./queue.js").Place | null} place */
+  #wait(place) {
+    const first = !this.progress.waits;
+    const words = this.progress.place(place);
+    if (first && words) this.say.announce(words);
   }
 
   #showWork() {

@@ -1,5 +1,6 @@
 import { fileNameOf, noticesOf, retrySeconds, serverSeconds, sizeOf } from "./answer.js";
 import { Problem } from "./problem.js";
+import { newRequestId, watchQueue } from "./queue.js";
 
 /**
  * @typedef {object} Answer
@@ -16,14 +17,16 @@ const PATIENCE = 20; // seconds beyond the server's own deadline before we stop 
  * Posts one photo. XMLHttpRequest, because fetch cannot tell how far an upload is.
  * @param {{photo: Blob, name: string, wishes: Record<string, string>}} order
  * @param {{text: import("./text.js").Text, deadline: number, key: string, signal: AbortSignal,
- *   onSent: (share: number) => void, onWorking: () => void}} how
- *   key: what the service asks for, empty where it asks for none
+ *   onSent: (share: number) => void, onWorking: () => void, onPlace: (place: import("./queue.js").Place | null) => void}} how
+ *   key: what the service asks for, empty where it asks for none; onPlace: told where the photo is in the queue
  * @returns {Promise<Answer>} rejects with Problem, or with the signal's reason when aborted
  */
-export function convert({ photo, name, wishes }, { text, deadline, key, signal, onSent, onWorking }) {
+export function convert({ photo, name, wishes }, { text, deadline, key, signal, onSent, onWorking, onPlace }) {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
     const request = new XMLHttpRequest();
+    const id = newRequestId();
+    const answered = new AbortController();
     let patience = 0;
     const giveUp = () => {
       request.abort();
@@ -40,17 +43,20 @@ export function convert({ photo, name, wishes }, { text, deadline, key, signal, 
     request.upload.addEventListener("load", () => {
       patience = setTimeout(giveUp, (deadline + PATIENCE) * 1000);
       onWorking();
+      watchQueue(id, answered.signal, onPlace);
     });
     request.addEventListener("load", () => read(request, text).then(resolve, reject));
     request.addEventListener("error", () => reject(disconnected(text)));
     request.addEventListener("loadend", () => {
       clearTimeout(patience);
+      answered.abort();
       signal.removeEventListener("abort", stop);
     });
     request.open("POST", "/convert");
     request.responseType = "blob";
     request.setRequestHeader("Accept", "image/*, application/problem+json;q=0.9");
     request.setRequestHeader("Accept-Language", document.documentElement.lang);
+    request.setRequestHeader("X-Request-Id", id);
     if (key) request.setRequestHeader("Authorization", `Bearer ${key}`);
     request.send(asForm(photo, name, wishes));
   });

@@ -5,6 +5,10 @@ const LATE = 1.6; // times the usual after which it counts as late
 /** The panel with words, bar and cancel button that shows while a job runs. */
 export class Progress {
   #clock = 0;
+  /** Where the photo is in the queue, if it waits there. @type {import("./queue.js").Place | null} */
+  #place = null;
+  #placedAt = 0;
+  #start = 0;
 
   /** @param {{panel: HTMLElement, step: HTMLElement, usual: HTMLElement, bar: HTMLProgressElement}} parts */
   constructor(parts, text) {
@@ -12,7 +16,13 @@ export class Progress {
     this.text = text;
   }
 
+  /** Whether the photo waits for its turn. */
+  get waits() {
+    return this.#place !== null;
+  }
+
   preparing() {
+    this.#place = null;
     this.panel.hidden = false;
     this.#show(this.text("work.preparing"), "", 0);
   }
@@ -24,22 +34,52 @@ export class Progress {
 
   /** @param {number | null} usual seconds it usually takes, null where unknown */
   working(usual) {
-    const start = performance.now();
-    const tick = () => this.#work((performance.now() - start) / 1000, usual);
+    this.#start = performance.now();
+    const tick = () => this.#work(secondsSince(this.#start), usual);
     clearInterval(this.#clock);
     this.#clock = setInterval(tick, TICK);
     tick();
   }
 
+  /**
+   * The photo is here in the server's queue.
+   * @param {import("./queue.js").Place | null} place
+   * @returns {string} what there is to say about it
+   */
+  place(place) {
+    const waited = this.waits;
+    this.#place = place?.state === "waiting" ? place : null;
+    this.#placedAt = performance.now();
+    // What it usually takes counts from its turn.
+    if (waited && !this.waits) this.#start = this.#placedAt;
+    return this.#queue();
+  }
+
   end() {
+    this.#place = null;
     clearInterval(this.#clock);
     this.panel.hidden = true;
   }
 
   #work(elapsed, usual) {
+    if (this.#place) {
+      const left = Math.max(this.#place.seconds - secondsSince(this.#placedAt), 1);
+      return this.#advance(this.text("work.waiting"), this.#queue(), elapsed / (elapsed + left));
+    }
     // Nears the end without reaching it: only the answer does.
     const share = 1 - Math.exp((-2 * elapsed) / Math.max(usual ?? 2, 0.5));
-    this.#show(this.text("work.drawing"), this.#comparison(elapsed, usual), SENT_SHARE + (100 - SENT_SHARE) * share);
+    this.#advance(this.text("work.drawing"), this.#comparison(elapsed, usual), share);
+  }
+
+  /** @param {number} share of what comes after the upload, 0 to 1; the bar never goes back */
+  #advance(step, words, share) {
+    this.#show(step, words, Math.max(this.bar.value, SENT_SHARE + (100 - SENT_SHARE) * share));
+  }
+
+  #queue() {
+    if (!this.#place) return "";
+    const seconds = Math.max(1, Math.round(this.#place.seconds));
+    return this.text("work.before", { count: this.#place.before, seconds });
   }
 
   #comparison(elapsed, usual) {
@@ -53,4 +93,9 @@ export class Progress {
     this.usual.textContent = usual;
     this.bar.value = value;
   }
+}
+
+/** @param {number} moment of performance.now() */
+function secondsSince(moment) {
+  return (performance.now() - moment) / 1000;
 }

@@ -24,8 +24,9 @@ SMALL = (INPUTS / "odd_33x47.png").read_bytes()
 MAX_REQUESTS = 64
 LFS_POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"0" * 64 + b"\nsize 1952564\n"
 
-ENOUGH_THREADS = 40
-"""8 for uploads, 2 for pages, the poller, the engine's start, and what ONNX Runtime, OpenCV and MediaPipe keep."""
+ENOUGH_THREADS = MAX_REQUESTS + 32
+"""One for each upload inside, 2 for pages, the poller, the engine's start, and what ONNX Runtime, OpenCV and MediaPipe
+keep."""
 
 
 @pytest.fixture(scope="module")
