@@ -19,9 +19,16 @@ from tools.load.watch import children, listener
 
 SERVICES: Final[Mapping[str, Mapping[str, str]]] = {
     "as it is": {},
-    "plain": {"ANIMEBOOTH_CACHE_MIB": "0"},
+    "plain": {
+        "ANIMEBOOTH_CACHE_MIB": "0",
+        "ANIMEBOOTH_BATCH": "1",
+        "ANIMEBOOTH_MAX_REQUESTS": "2000",
+        "ANIMEBOOTH_DEADLINE": "3600",
+        "ANIMEBOOTH_MEMORY_MIB": "1000000",
+    },
 }
-"""The service by default, and without what is there for many people at once: settings by name."""
+"""The service by default, and the same without what is there for many people at once: nothing is remembered, nothing
+drawn together, and everybody is let in, however long it takes."""
 
 _ANSWER_LIMIT: Final = 10.0
 
