@@ -29,7 +29,13 @@ class Minute:
     seconds: float = 0.0
 
     def __add__(self, other: Minute) -> Minute:
-        return Minute(*(mine + theirs for mine, theirs in zip(self.numbers, other.numbers, strict=True)))
+        return Minute(
+            self.picture + other.picture,
+            self.refused + other.refused,
+            self.failed + other.failed,
+            self.mistaken + other.mistaken,
+            self.seconds + other.seconds,
+        )
 
     @property
     def numbers(self) -> tuple[int, int, int, int, float]:

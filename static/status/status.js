@@ -40,23 +40,21 @@ async function ask() {
   return page.getElementById("figures");
 }
 
+const paused = () => pause.getAttribute("aria-pressed") === "true";
+const wanted = () => document.visibilityState === "visible" && !paused();
+
 async function look() {
   looking = true;
-  try {
-    const fresh = await ask();
-    const figures = document.getElementById("figures");
-    if (!inUse(figures)) figures.replaceWith(fresh);
-    wait = rhythm;
-    say("going");
-  } catch {
-    wait = Math.min(wait * 2, LONGEST_PAUSE);
-    say("lost");
-  }
+  const fresh = await ask().catch(() => null);
   looking = false;
+  // Paused while the answer was under way: it comes too late.
+  if (paused()) return;
+  const figures = document.getElementById("figures");
+  if (fresh && !inUse(figures)) figures.replaceWith(fresh);
+  wait = fresh ? rhythm : Math.min(wait * 2, LONGEST_PAUSE);
+  say(fresh ? "going" : "lost");
   plan();
 }
-
-const wanted = () => document.visibilityState === "visible" && pause.getAttribute("aria-pressed") === "false";
 
 function plan() {
   clearTimeout(timer);
@@ -73,9 +71,8 @@ function start() {
   watch.hidden = false;
   document.addEventListener("visibilitychange", resume);
   pause.addEventListener("click", () => {
-    const paused = pause.getAttribute("aria-pressed") === "false";
-    pause.setAttribute("aria-pressed", String(paused));
-    say(paused ? "paused" : "going");
+    pause.setAttribute("aria-pressed", String(!paused()));
+    say(paused() ? "paused" : "going");
     resume();
   });
   plan();

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 from werkzeug.serving import make_server
 
 from app import create_app, owner
@@ -85,6 +85,21 @@ def test_who_pauses_it_is_left_alone(open_page: OpenPage, service: Service) -> N
     expect(hour(page)).to_have_text("0")
     page.get_by_role("button", name="Pause").click()
     expect(hour(page)).to_have_text("1")
+
+
+def test_an_answer_that_comes_after_the_pause_changes_nothing(open_page: OpenPage, service: Service) -> None:
+    page = open_page("/status", base_url=service.address)
+    held: list[Route] = []
+    page.route("**/status", lambda route: held.append(route))
+    with page.expect_request("**/status"):
+        pass
+    page.get_by_role("button", name="Pause").click()
+    service.draw_one()
+    with page.expect_response("**/status"):
+        held[0].continue_()
+    page.wait_for_timeout(300)
+    expect(hour(page)).to_have_text("0")
+    expect(page.get_by_text("The figures stay as they are")).to_be_visible()
 
 
 def test_a_hidden_page_asks_for_nothing(open_page: OpenPage, service: Service) -> None:
