@@ -13,6 +13,7 @@ from typing import Any, Final
 from flask import Flask, Response, g, request
 
 from app.conversion import Result
+from app.errors import ClientGone
 from app.telemetry.history import Outcome
 from app.telemetry.logs import FACTS
 from app.telemetry.service import Telemetry
@@ -105,14 +106,18 @@ def _count(telemetry: Telemetry, status: int, route: str, seconds: float) -> Non
     telemetry.metrics.request_answered(route, status, kept.style, seconds)
     if route != CONVERT or request.method != "POST":
         return
-    telemetry.history.add(_outcome(status), seconds)
+    outcome = _outcome(status)
+    if outcome:
+        telemetry.history.add(outcome, seconds)
     if kept.code:
         telemetry.metrics.request_rejected(kept.code)
     if request.environ.get("animebooth.overloaded"):
         telemetry.metrics.refused("uploads")
 
 
-def _outcome(status: int) -> Outcome:
+def _outcome(status: int) -> Outcome | None:
+    if status == ClientGone.status:
+        return None
     if status < 400:
         return "picture"
     if status in (429, 503):

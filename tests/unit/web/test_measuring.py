@@ -18,7 +18,7 @@ from app import create_app
 from app.config import Settings
 from app.conversion import STAGES
 from app.engine import Engine
-from app.errors import Overloaded
+from app.errors import ClientGone, Overloaded
 from app.telemetry.history import History
 from app.telemetry.logs import FACTS
 from app.telemetry.metrics import Metrics
@@ -113,10 +113,12 @@ def test_the_last_hour_is_told_by_what_became_of_each() -> None:
     send(service(kept), size="1")
     send(service(kept, failing(Overloaded(seconds=1))))
     send(service(kept, failing(ZeroDivisionError())))
+    send(service(kept, failing(ClientGone())))
     service(kept).get("/")
     together = sum(kept.history.minutes().values(), start=type(next(iter(kept.history.minutes().values())))())
     assert (together.picture, together.mistaken, together.refused, together.failed) == (1, 1, 1, 1)
     assert together.seconds > 0
+    assert counted(kept, "animebooth_rejected_total")["client-gone",] == 1
 
 
 def logged(caplog: pytest.LogCaptureFixture) -> list[dict[str, Any]]:
