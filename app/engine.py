@@ -18,6 +18,7 @@ from app.admission.desk import Crowd, Desk, Place
 from app.admission.floor import Floor, told
 from app.admission.memory import Memory
 from app.admission.pace import Pace
+from app.admission.work import Work
 from app.assembly import parts_of
 from app.caching.keys import Keys
 from app.caching.results import ResultCache
@@ -325,6 +326,10 @@ class Engine:
             find = runtime.finder.detector
             kit = Kit(parts.limits, runtime.shelf.get, find, runtime.beside, parts.observer.span, tell_faces)
             return convert_picture(data, options, kit, deadline.check, keep)
+
+    def weigh(self, data: bytes, options: ConvertOptions) -> Work:
+        """What converting ``data`` is expected to cost. Raises as :meth:`convert`; the engine has been started."""
+        return self._runtime().reception.weigh(data, self._filled(options))
 
     def place(self, name: str) -> Place | None:
         """Where the conversion of that name is in this process; None where there is none such now."""

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from app.admission.desk import Desk
+from app.admission.work import Work
 from app.conversion import working_pixels
 from app.deadline import Deadline
 from app.imaging.decode import DecodeLimits, look
@@ -34,15 +35,21 @@ class Reception:
         ``options`` name a style and a size. Gives what is to be told how many faces are drawn on their own. Raises the
         errors of app.imaging.decode.look, StyleUnavailable, and those of Desk.turn.
         """
-        seen = look(data, self.limits, working_pixels=working_pixels(options))
-        face, picture = self._hands(options.style or "")
-        work = expected_work(seen, options, picture, face, shape_step=self.shape_step)
+        work = self.weigh(data, options)
+        face, picture = self._hands(options)
         each = face_pixels(picture.card, face.card)
         with self.desk.turn(work, deadline, name) as found_more:
             yield lambda faces: found_more(faces * each)
 
-    def _hands(self, style: StyleId) -> tuple[Hand, Hand]:
-        own = self.stylizer(style)
+    def weigh(self, data: bytes, options: ConvertOptions) -> Work:
+        """What converting ``data`` is expected to cost. Raises as :meth:`turn` does before it waits."""
+        seen = look(data, self.limits, working_pixels=working_pixels(options))
+        face, picture = self._hands(options)
+        return expected_work(seen, options, picture, face, shape_step=self.shape_step)
+
+    def _hands(self, options: ConvertOptions) -> tuple[Hand, Hand]:
+        """Who draws the faces, and who the picture."""
+        own = self.stylizer(options.style or "")
         surroundings = own.card.surroundings
         return _hand(own), _hand(self.stylizer(surroundings) if surroundings else own)
 

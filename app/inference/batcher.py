@@ -102,7 +102,8 @@ class Batcher:
         return self._inside == 0 or (not self._alone and self._inside < self._runs)
 
     def _lead(self, leader: Job) -> None:
-        crew = leader.crew
+        # It is one of its own crew, and the two would keep each other, and their tensors, in memory.
+        crew, leader.crew = leader.crew, []
         try:
             outcomes = _outcomes(crew, alone=leader.alone)
             self._observer.batch_ran(leader.network.style, len(crew))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 
@@ -191,6 +192,14 @@ def test_a_batch_that_waits_is_sent_off_by_the_one_who_fills_it() -> None:
     with ThreadPoolExecutor(2) as pool:
         runs = [pool.submit(batcher.run, network, picture()) for _ in range(2)]
         assert [float(run.result(LIMIT / 2).max()) for run in runs] == [1.0, 1.0]
+
+
+def test_of_what_went_through_nothing_is_kept() -> None:
+    batcher, network, tensor = Batcher(runs=1), Network("hayao", Named(1), Named(2)), picture()
+    kept = [weakref.ref(tensor), weakref.ref(batcher.run(network, tensor))]
+    del tensor
+    # At once, not when the garbage is next collected: these are tens of megabytes.
+    assert all(one() is None for one in kept)
 
 
 def test_what_all_networks_keep_is_told_together_and_given_back_together() -> None:
