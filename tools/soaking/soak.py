@@ -30,7 +30,8 @@ SAVE_SECONDS: Final = 5.0
 MOST_PAUSE: Final = 0.3
 """Seconds between a visitor's orders."""
 
-_ALLOWED_OF_THE_HOSTILE: Final = frozenset({0, 200, 400, 408, 413, 422, 501, 503})
+_ALLOWED_OF_THE_HOSTILE: Final = frozenset({0, 200, 400, 408, 413, 415, 422, 501, 503})
+"""415 too: an upload of a few bytes is whole after as many drips, and is answered for what it is."""
 
 
 class Soak:
