@@ -13,7 +13,7 @@ from tools import loadtest, soak
 
 def test_a_short_load_test_sees_pictures_and_hits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     report = tmp_path / "load.json"
-    stages = ["clients", "hits", "--clients", "1", "2", "--seconds", "1", "--mix", "small"]
+    stages = ["clients", "hits", "--clients", "1", "2", "--seconds", "3", "--mix", "small"]
     loadtest.main([*stages, "--setting", "ANIMEBOOTH_SIZE=128", "--json", str(report)])
     (run,) = json.loads(report.read_text())
     assert [stage["name"] for stage in run["clients"]] == ["1 client", "2 clients"]
