@@ -5,16 +5,20 @@ The constants were measured: docs/performance/admission.md has the figures and t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 from app.admission.work import Work
 from app.imaging.decode import Seen
+from app.imaging.encode import answer_format, supports_alpha
 from app.imaging.sizing import plan_size
 from app.inference.card import ModelCard
 from app.inference.painter import INK_SIDE
 from app.inference.stylizer import plan_runs
-from app.options import ConvertOptions
+from app.options import MAX_STRENGTH, ConvertOptions
+from app.types import ImageFormat
 
 DECODING: Final = 0.04
 """What a pixel of the upload costs, in pixels through a network: read, brought to size, searched for faces."""
@@ -28,8 +32,18 @@ INKED_SHARE: Final = 0.6
 PHOTO_BYTES: Final = 4
 """For each pixel of the decoded photo, while it is drawn: three of its own, one of alpha."""
 
-ANSWER_BYTES: Final = 16
-"""For each pixel of the answer: the photo at its size, the drawing, a copy to paint on, the mixture, the encoder."""
+ANSWER_BYTES: Final[Mapping[ImageFormat, int]] = MappingProxyType({"jpeg": 12, "png": 13, "webp": 17, "avif": 50})
+"""For each pixel of the answer: the photo at its size, the drawing and a copy of it that faces are painted on, of three
+bytes each, and what the encoder holds."""
+
+PHOTO_AT_SIZE: Final = 3
+"""Of those, the photo."""
+
+MIXED_BYTES: Final = 3
+"""For each pixel of the answer, where drawing and photo are mixed."""
+
+ALPHA_BYTES: Final = 8
+"""For each pixel of an answer that may be transparent: its alpha, and what makes one picture of both."""
 
 ALWAYS_BYTES: Final = 16 << 20
 """Of every conversion: crops of faces and their drawings, the detector's copies."""
@@ -52,9 +66,22 @@ def expected_work(seen: Seen, options: ConvertOptions, picture: Hand, face: Hand
     width, height = _answer(seen, options)
     runs = plan_runs(picture.card, width, height, shape_step=shape_step)
     pixels = runs.pixels + DECODING * seen.width * seen.height + ALWAYS
-    run = max(runs.largest * picture.run_bytes, _largest_face(face.card) * face.run_bytes)
-    drawing = PHOTO_BYTES * seen.decoded[0] * seen.decoded[1] + ANSWER_BYTES * width * height + run
-    return Work(f"{options.style} {options.face}", pixels, round(max(seen.bytes, drawing)) + ALWAYS_BYTES)
+    whole, crop = runs.largest * picture.run_bytes, _largest_face(face.card) * face.run_bytes
+    # Each network keeps what its runs took.
+    run = max(whole, crop) if face.card is picture.card else whole + crop
+    photo = PHOTO_BYTES * seen.decoded[0] * seen.decoded[1]
+    answer = _answer_bytes(seen, options, whole=(width, height) == seen.decoded) * width * height
+    peak = round(max(seen.bytes, photo + answer + run)) + ALWAYS_BYTES
+    return Work(f"{options.style} {options.face}", pixels, peak)
+
+
+def _answer_bytes(seen: Seen, options: ConvertOptions, *, whole: bool) -> int:
+    format = options.format or answer_format(seen.format)
+    mixed = MIXED_BYTES if options.strength < MAX_STRENGTH else 0
+    # A JPEG has no alpha; of other kinds it is not known before they are decoded.
+    alpha = ALPHA_BYTES if supports_alpha(format) and seen.format != "jpeg" else 0
+    # The photo at the size of the whole is the photo, which is counted already.
+    return ANSWER_BYTES[format] + mixed + alpha - (PHOTO_AT_SIZE if whole else 0)
 
 
 def _answer(seen: Seen, options: ConvertOptions) -> tuple[int, int]:

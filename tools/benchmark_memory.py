@@ -10,7 +10,7 @@ import argparse
 import multiprocessing
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -22,10 +22,11 @@ from PIL import Image
 from app.config import PROJECT_ROOT, Settings
 from app.engine import Engine
 from app.inference.memory import resident_memory
-from app.options import ConvertOptions
+from app.options import MAX_STRENGTH, ConvertOptions
 from tools.bench.cell import peak_rss
 from tools.command import ToolError, run_command
 
+FACES: Final = 12
 MEBIBYTE: Final = 1 << 20
 _CLEAR_REFS: Final = Path("/proc/self/clear_refs")
 _FORGET_PEAK: Final = "5"
@@ -40,6 +41,7 @@ class Case:
     kind: str
     options: ConvertOptions
     faces: bool = False
+    transparent: bool = False
     saved: tuple[tuple[str, Any], ...] = ()
 
     @property
@@ -47,7 +49,10 @@ class Case:
         """For people."""
         words = [f"{self.megapixels:g} MP {self.kind}", *(name for name, _ in self.saved if name == "progressive")]
         size = self.options.size if isinstance(self.options.size, str) else f"{self.options.size} px"
-        return ", ".join([*words, "12 faces" if self.faces else "no face", f"{self.options.style}", str(size)])
+        words += ["transparent"] * self.transparent + [f"{FACES} faces" if self.faces else "no face"]
+        words += [f"{self.options.style}", str(size)] + ["a portrait"] * (self.options.face == "only")
+        words += [f"as {self.options.format}"] * bool(self.options.format)
+        return ", ".join([*words, *[f"strength {self.options.strength}"] * (self.options.strength < MAX_STRENGTH)])
 
 
 def _cases() -> Iterator[Case]:
@@ -60,6 +65,10 @@ def _cases() -> Iterator[Case]:
     yield Case(12, "PNG", hayao(size=768))
     yield Case(12, "WEBP", hayao(size=768))
     yield Case(12, "JPEG", hayao(size="original"))
+    for format in ("webp", "avif"):
+        yield Case(12, "JPEG", hayao(size="original", format=format))
+    yield Case(12, "PNG", hayao(size="original", strength=50), transparent=True)
+    yield Case(12, "JPEG", hayao(size=4096, face="only"), faces=True)
     yield Case(48, "JPEG", hayao(size=768))
     yield Case(48, "JPEG", cute(size="original"), faces=True)
     yield Case(48, "PNG", hayao(size=768))
@@ -99,16 +108,21 @@ def measure(case: Case) -> tuple[int, int]:
     engine = Engine.from_settings(Settings(cache_mib=0, memory_mib=1 << 20, max_upload_mib=1024))
     engine.start(warm=False)
     # Everything is loaded by a first picture, too small to leave much behind.
-    engine.convert_with(_upload(Case(0.004, "PNG", case.options)), case.options)
+    engine.convert_with(_upload(Case(0.004, "PNG", case.options)), replace(case.options, face="auto"))
     expected, rest = engine.weigh(data, case.options).bytes, resident_memory()
     _CLEAR_REFS.write_text(_FORGET_PEAK)
-    engine.convert_with(data, case.options)
+    result = engine.convert_with(data, case.options)
+    if case.faces and case.options.face == "auto" and result.faces != FACES:
+        raise ToolError(f"{case.name}: {result.faces} faces were found.")
     return expected, peak_rss() - rest
 
 
 def _upload(case: Case) -> bytes:
     file = BytesIO()
-    _photo(case).save(file, case.kind, **dict(case.saved))
+    photo = _photo(case)
+    if case.transparent:
+        photo.putalpha(photo.getchannel("G"))
+    photo.save(file, case.kind, **dict(case.saved))
     return file.getvalue()
 
 
@@ -122,12 +136,13 @@ def _photo(case: Case) -> Image.Image:
 
 
 def _crowd() -> Image.Image:
-    """A face twelve times, four across."""
+    """The same face twelve times, four across."""
     with Image.open(PROJECT_ROOT / "static" / "samples" / "astronaut.jpg") as sample:
-        face = sample.convert("RGB").crop((0, 0, sample.width, sample.width))
-    crowd = Image.new("RGB", (4 * face.width, 3 * face.height))
-    for place in range(12):
-        crowd.paste(face, (place % 4 * face.width, place // 4 * face.height))
+        side = sample.width // 2
+        face = sample.convert("RGB").crop((side * 7 // 16, 0, side * 23 // 16, side))
+    crowd = Image.new("RGB", (4 * side, 3 * side))
+    for place in range(FACES):
+        crowd.paste(face, (place % 4 * side, place // 4 * side))
     return crowd
 
 

@@ -5,7 +5,8 @@ expected to take ten times as long waits ten times as long for others, at most. 
 its deadline. Large work has a lane of its own beside the small, and shares the machine with it.
 
 Estimates. Conversions under way share the machine evenly: each is charged its share of every second. What that came to
-teaches the pace; what is left, for all that is before one, is how long one has to wait.
+teaches the pace; what is left, for all that is before one, is how long one has to wait. Large work takes so long that
+it is not those who are here that it shares the machine with, but those who will come: as many as came lately.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ AGEING: Final = 3.0
 
 LARGE_LANES: Final = 1
 """Large conversions under way at once: each holds a picture of many megapixels in several copies."""
+
+LATELY: Final = 20.0
+"""Seconds after which what was a third of the traffic counts no more for the mean."""
 
 _LONGEST_TOLD: Final = 3600.0
 
@@ -57,6 +61,8 @@ class Floor:
         self._working: list[Ticket] = []
         self._line: list[Ticket] = []
         self._told = 0.0
+        self._small_lately = 0.0
+        """How many small ones were under way at once, in the mean of late."""
 
     @property
     def waiting(self) -> tuple[Ticket, ...]:
@@ -149,6 +155,8 @@ class Floor:
 
     def _charge(self, now: float) -> None:
         spent, self._told = now - self._told, now
+        small = sum(not ticket.large for ticket in self._working)
+        self._small_lately += (small - self._small_lately) * -math.expm1(-spent / LATELY)
         for ticket in self._working:
             ticket.used += spent / len(self._working)
 
@@ -163,11 +171,13 @@ class Floor:
         self._charge(now)
         if ticket in self._working:
             # All under way have the same share of the machine until the shortest is done.
-            return sum(min(ticket.left, other.left) for other in self._working)
-        own = _left(self._same(ticket, self._working)) + _left(self._same(ticket, self._ahead(ticket))) + ticket.left
-        others = _left([*self._working, *self._line]) - _left(self._same(ticket, [*self._working, *self._line]))
-        # Small and large share the machine as long as there are both.
-        return own + min(own, others)
+            own, shared = ticket.left, sum(min(ticket.left, other.left) for other in self._working)
+        else:
+            own = _left(self._same(ticket, [*self._working, *self._ahead(ticket)])) + ticket.left
+            everybody = [*self._working, *self._line]
+            # Small and large share the machine as long as there are both.
+            shared = own + min(own, _left(everybody) - _left(self._same(ticket, everybody)))
+        return max(shared, own * (1 + self._small_lately)) if ticket.large else shared
 
     def backlog(self, now: float) -> float:
         """Seconds until all that is here now should be done."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from app.imaging.decode import Seen
 from app.inference.stylizer import plan_runs
 from app.options import ConvertOptions, SizeOption
 from app.types import FaceMode
-from app.workload import ANSWER_BYTES, DECODING, Hand, expected_work, face_pixels
+from app.workload import ALPHA_BYTES, ANSWER_BYTES, DECODING, MIXED_BYTES, Hand, expected_work, face_pixels
 from tests.unit.stubs import REGISTRY
 
 HAYAO, CUTE = (Hand(REGISTRY.card(style), 125.0) for style in ("hayao", "cute"))
@@ -60,12 +61,34 @@ def test_memory_is_that_of_the_picture_and_of_the_largest_run() -> None:
     plain, double = work(seen(768, 576)), work(seen(768, 576), picture=replace(HAYAO, run_bytes=250.0))
     assert double.bytes - plain.bytes == 125 * 768 * 576
     larger = work(seen(1024, 1024), size=1024)
-    assert larger.bytes - plain.bytes == pytest.approx((1024**2 - 768 * 576) * (4 + ANSWER_BYTES + 125), rel=0.01)
+    each = 4 + ANSWER_BYTES["jpeg"] - 3 + 125
+    assert larger.bytes - plain.bytes == pytest.approx((1024**2 - 768 * 576) * each, rel=0.01)
+
+
+def test_each_format_has_its_own_hunger_and_so_has_what_is_mixed_or_may_be_transparent() -> None:
+    phone, png = seen(4000, 3000), replace(seen(4000, 3000), format="png")
+
+    def bytes_of(upload: Seen, **options: Any) -> int:
+        wishes = ConvertOptions(style="hayao", size="original", **options)
+        return expected_work(upload, wishes, HAYAO, HAYAO).bytes
+
+    pixels = 12_000_000
+    jpeg, avif = bytes_of(phone, format="jpeg"), bytes_of(phone, format="avif")
+    assert avif - jpeg == pixels * (ANSWER_BYTES["avif"] - ANSWER_BYTES["jpeg"])
+    assert bytes_of(phone, format="jpeg", strength=50) - jpeg == pixels * MIXED_BYTES
+    assert bytes_of(png, format="png") - bytes_of(phone, format="png") == pixels * ALPHA_BYTES
+    assert bytes_of(png, format="jpeg") == jpeg
 
 
 def test_a_hungry_network_for_faces_counts_though_the_picture_is_small() -> None:
     hungry = replace(CUTE, run_bytes=1000.0)
     assert work(seen(64, 64), drawer=hungry).bytes > 1000 * CUTE.card.face_size**2
+
+
+def test_two_networks_take_memory_each_and_one_that_draws_both_takes_it_once() -> None:
+    face = 125 * CUTE.card.face_size**2
+    assert work(seen(768, 576), drawer=CUTE).bytes - work(seen(768, 576)).bytes == face
+    assert work(seen(64, 64)).bytes > face
 
 
 def test_where_decoding_takes_more_than_all_that_follows_that_is_the_peak() -> None:

@@ -188,6 +188,22 @@ class TestEstimates:
         floor.enter(waiting, 0.0)
         assert floor.seconds(waiting, 0.0) == pytest.approx(30 + 2)
 
+    def test_a_large_one_is_expected_to_share_with_as_many_small_ones_as_came_lately(self) -> None:
+        floor = Here(lanes=3, runs=2)
+        now = 0.0
+        while now < 200:
+            short = [floor.come(0.5, now), floor.come(0.5, now)]
+            now += 1
+            for ticket in short:
+                floor.leave(ticket, now, done=True)
+        large = floor.come(30, now)
+        # Nobody else is there at this moment, but two always were.
+        assert floor.seconds(large, now) == pytest.approx(90, rel=0.01)
+        assert floor.seconds(floor.come(0.5, now), now) == pytest.approx(1)
+        floor.leave(floor.working[1], now, done=True)
+        # A quiet minute later, a twentieth of that is left.
+        assert floor.seconds(large, now + 60) == pytest.approx(3 * (1 + 2 * 0.05), rel=0.01)
+
     def test_who_takes_longer_than_expected_is_taken_to_be_nearly_done(self) -> None:
         floor = Here()
         ticket = floor.come(2)
