@@ -20,14 +20,14 @@ PHONE = {"width": 390, "height": 844}
 OpenPage = Callable[..., Page]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def address() -> Iterator[str]:
     # The page shows work under way; with a cache, which test comes first would decide whether there is any.
     with serve(environment={"ANIMEBOOTH_CACHE_MIB": "0"}) as server:
         yield server.url
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright, launch(playwright) as started:
         yield started
