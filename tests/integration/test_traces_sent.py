@@ -61,7 +61,7 @@ def collector() -> Iterator[Collector]:
 
 def run(endpoint: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", ONE_REQUEST, endpoint]
-    # Named, because else a child gets the C library's variables, where the face detector of other tests has put a proxy.
+    # Named: else a child gets the C library's variables, where the face detector of other tests has put a proxy.
     environment = dict(os.environ)
     return subprocess.run(
         command, cwd=PROJECT_ROOT, env=environment, check=False, capture_output=True, text=True, timeout=60
