@@ -50,8 +50,8 @@ WARM_UP_RUNS: Final = 2
 
 MEBIBYTE: Final = 1024 * 1024
 
-LEAST_MEMORY: Final = 128 * MEBIBYTE
-"""Enough for one usual photo at the usual size: below it nothing at all could be drawn."""
+LEAST_MEMORY: Final = 192 * MEBIBYTE
+"""Enough for a phone's photo with faces at the usual size: below it nothing at all could be drawn."""
 
 _log = logging.getLogger(__name__)
 
