@@ -20,7 +20,8 @@ from app.inference.stylizer import plan_runs
 from app.options import MAX_STRENGTH, ConvertOptions
 from app.types import ImageFormat
 
-DECODING: Final = 0.04
+DECODING_JPEG: Final = 0.02
+DECODING_OTHERS: Final = 0.08
 """What a pixel of the upload costs, in pixels through a network: read, brought to size, searched for faces."""
 
 ALWAYS: Final = 30_000
@@ -65,7 +66,8 @@ def expected_work(seen: Seen, options: ConvertOptions, picture: Hand, face: Hand
     """
     width, height = _answer(seen, options)
     runs = plan_runs(picture.card, width, height, shape_step=shape_step)
-    pixels = runs.pixels + DECODING * seen.width * seen.height + ALWAYS
+    decoding = DECODING_JPEG if seen.format == "jpeg" else DECODING_OTHERS
+    pixels = runs.pixels + decoding * seen.width * seen.height + ALWAYS
     whole, crop = runs.largest * picture.run_bytes, _largest_face(face.card) * face.run_bytes
     # Each network keeps what its runs took.
     run = max(whole, crop) if face.card is picture.card else whole + crop

@@ -76,7 +76,8 @@ class OrtSession:
     def release(self) -> None:
         """Give back the memory kept for the next run, which will take a few milliseconds more for it.
 
-        Costs a run of the least picture. Runs that are under way meanwhile keep what they need.
+        Costs a run of the least picture. Runs that are under way meanwhile keep what they need, and ONNX Runtime keeps
+        what the very first run took, which therefore should be a small one.
         """
         self._session.run(self._outputs, {self._input: self._least}, _shrinking())
 

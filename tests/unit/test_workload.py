@@ -12,7 +12,16 @@ from app.imaging.decode import Seen
 from app.inference.stylizer import plan_runs
 from app.options import ConvertOptions, SizeOption
 from app.types import FaceMode
-from app.workload import ALPHA_BYTES, ANSWER_BYTES, DECODING, MIXED_BYTES, Hand, expected_work, face_pixels
+from app.workload import (
+    ALPHA_BYTES,
+    ANSWER_BYTES,
+    DECODING_JPEG,
+    DECODING_OTHERS,
+    MIXED_BYTES,
+    Hand,
+    expected_work,
+    face_pixels,
+)
 from tests.unit.stubs import REGISTRY
 
 HAYAO, CUTE = (Hand(REGISTRY.card(style), 125.0) for style in ("hayao", "cute"))
@@ -35,7 +44,9 @@ def test_a_usual_picture_costs_what_goes_through_the_network_and_a_little() -> N
 
 def test_pixels_of_the_upload_count_for_far_less_than_pixels_of_the_answer() -> None:
     small, phone = work(seen(768, 576)), work(seen(4000, 3000))
-    assert phone.pixels - small.pixels == pytest.approx(DECODING * (12_000_000 - 768 * 576))
+    assert phone.pixels - small.pixels == pytest.approx(DECODING_JPEG * (12_000_000 - 768 * 576))
+    png = expected_work(replace(seen(4000, 3000), format="png"), ConvertOptions(style="hayao", size=768), HAYAO, HAYAO)
+    assert png.pixels - phone.pixels == pytest.approx((DECODING_OTHERS - DECODING_JPEG) * 12_000_000)
 
 
 def test_an_original_of_many_megapixels_is_large_and_a_usual_picture_of_it_is_not() -> None:

@@ -51,7 +51,7 @@ def test_how_many_are_there_is_told_and_for_how_long() -> None:
     with busy() as service:
         told = service.get("/queue").get_json()
     assert (told["waiting"], told["working"]) == (0, 1)
-    assert told["seconds"] == pytest.approx((400 * 304 + 30_000 + 0.04 * 400 * 300) * FIRST_GUESS, abs=0.001)
+    assert told["seconds"] == pytest.approx((400 * 304 + 30_000 + 0.08 * 400 * 300) * FIRST_GUESS, abs=0.001)
 
 
 def test_one_is_told_where_ones_own_picture_is() -> None:
