@@ -23,7 +23,7 @@ from app.web.catalogue import ServiceLimits, catalogue, queue_document, status_d
 from app.web.headers import REQUEST_ID_WORDS, is_request_id
 from app.web.limits import Gate, View, require_key
 from app.web.negotiation import accepted_format, prefers_page
-from app.web.openapi import openapi_document
+from app.web.openapi.document import openapi_document
 from app.web.uploads import given_options, merged_options, read_upload
 
 STARTING_SECONDS: Final = 2

@@ -21,7 +21,7 @@ from app.conversion import Notice
 from app.errors import AnimeBoothError, ClientGone, ModelError
 from app.imaging.encode import MIMETYPES
 from app.options import OPTION_NAMES
-from app.web.openapi import UPLOAD_MIMETYPES
+from app.web.openapi.convert import UPLOAD_MIMETYPES
 from app.web.problems import public_errors
 from tests.unit.stubs import FixedDetector, face_at, started
 from tests.unit.web.service import application, client
