@@ -120,7 +120,7 @@ def _run(name: str, target: Target, crowd: Crowd, album: Album, options: argpars
 async def _play(run: Run, target: Target, crowd: Crowd, album: Album, options: argparse.Namespace) -> None:
     stages = options.stages or STAGES
     warm = await Stages(target, crowd, album, 1.0).closed(*WARM_UP)
-    play = Stages(target, crowd, album, max(1.0, warm.rate), first_photo=1000)
+    play = Stages(target, crowd, album, max(1.0, warm.rate), played=1)
     if "clients" in stages:
         for clients in options.clients:
             run.clients.append(_told(await play.closed(clients, options.seconds)))

@@ -37,8 +37,8 @@ class LossWeights:
     nearness: float = 1.0
     slopes: float = 0.5
     tones: float = 0.5
-    structure: float = 0.25
-    lines: float = 1.0
+    structure: float = 0.5
+    lines: float = 2.0
 
 
 def loss_terms(drawn: Tensor, wanted: Tensor, channel: int) -> Mapping[str, Tensor]:

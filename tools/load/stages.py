@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from tools.load.client import Reply, convert, visitors
-from tools.load.gallery import Kind, photo
+from tools.load.gallery import VARIETY, Kind, photo
 from tools.load.loops import Ask, closed_loop, open_loop
 from tools.load.summary import Summary, summarise
 from tools.load.target import Target
@@ -48,18 +48,21 @@ class Album:
 
 
 class Stages:
-    """Plays stages against one service. No two stages send the same photo.
+    """Plays stages against one service.
 
-    ``expected``: pictures a second that the service is thought to make, for what to prepare. ``first_photo``: they are
-    numbered from here.
+    Each sends photos like those of the others, in the same order, in the same styles and with the same repeats, so that
+    their throughputs can be compared; but no two send the same photo, which the service would remember.
+
+    ``expected``: pictures a second that the service is thought to make, for what to prepare. ``played``: stages before
+    these.
     """
 
-    def __init__(self, target: Target, crowd: Crowd, album: Album, expected: float, *, first_photo: int = 0) -> None:
+    def __init__(self, target: Target, crowd: Crowd, album: Album, expected: float, *, played: int = 0) -> None:
         self._target = target
         self._crowd = crowd
         self._album = album
         self._expected = expected
-        self._next_photo = first_photo
+        self._played = played
 
     async def closed(self, clients: int, seconds: float) -> Summary:
         """``clients`` people who each send the next photo once the last is answered."""
@@ -75,20 +78,20 @@ class Stages:
 
     async def same(self, times: int) -> Summary:
         """One person who sends one photo again and again: after the first time, what a hit takes."""
-        wish = Wish(self._next_photo + 1, (("style", self._target.styles[0]),))
+        wish = Wish(self._played * VARIETY + 1, (("style", self._target.styles[0]),))
         return await self._play("the same photo", 1, lambda ask: _repeated(ask, times), lambda: wish)
 
     async def _play(self, name: str, photos: int, play: Play, next_wish: Callable[[], Wish] | None = None) -> Summary:
-        first = self._next_photo
+        first = self._played * VARIETY
+        self._played += 1
         self._album.prepare(range(first + 1, first + photos + 1))
         source = next_wish or wishes(
-            self._crowd.seed + first, self._target.styles, first_photo=first, repeats=self._crowd.repeats
+            self._crowd.seed, self._target.styles, first_photo=first, repeats=self._crowd.repeats
         )
         async with visitors() as session, memory_watched(self._target.processes) as memory:
 
             async def ask() -> Reply:
                 wish = source()
-                self._next_photo = max(self._next_photo, wish.photo)
                 return await convert(session, self._target.url, self._album[wish.photo], dict(wish.query), {})
 
             replies, seconds = await play(ask)

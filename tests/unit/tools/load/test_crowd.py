@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from tools.load.client import Reply
-from tools.load.gallery import MIXES, SUBJECTS, photo
+from tools.load.gallery import MIXES, SUBJECTS, VARIETY, photo
 from tools.load.loops import closed_loop, open_loop
 from tools.load.traffic import REPEATS, Wish, wishes
 
@@ -24,6 +24,14 @@ def test_a_photo_is_the_same_whenever_it_is_made() -> None:
 def test_no_two_photos_have_the_same_pixels() -> None:
     pixels = {np.asarray(Image.open(BytesIO(photo(number, SMALL)))).tobytes() for number in range(12)}
     assert len(pixels) == 12
+
+
+def test_photos_of_two_stages_are_the_same_work_and_not_the_same_picture() -> None:
+    for number in range(1, 4):
+        one, other = (np.asarray(Image.open(BytesIO(photo(n, SMALL))), int) for n in (number, number + VARIETY))
+        assert one.shape == other.shape
+        assert (one != other).any()
+        assert abs(one[64:] - other[64:]).max() == 0
 
 
 def test_photos_have_the_sizes_of_their_mix() -> None:
