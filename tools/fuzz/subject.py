@@ -20,6 +20,9 @@ from tools.fuzz.decoder import Outcome
 HUNG_SECONDS: Final = 120.0
 """Without an answer for so long, by the clock on the wall, it hangs: generous, since others may use the machine."""
 
+_SECOND_LOOK: Final = 2.0
+"""Seconds. Where both were stopped for a while (Ctrl-Z), time is up for one that has not had its turn yet."""
+
 _LIFE: Final = 5000
 """Files after which it is replaced, so that one file's traces do not blur the next ones' memory for ever."""
 
@@ -79,7 +82,7 @@ class Subject:
         """Whether something is to be read, be it the end, before it counts as hung."""
         with selectors.DefaultSelector() as selector:
             selector.register(child.outcomes, selectors.EVENT_READ)
-            return bool(selector.select(self._hung_seconds))
+            return bool(selector.select(self._hung_seconds) or selector.select(_SECOND_LOOK))
 
     def _death(self, child: _Child) -> Outcome:
         status = child.process.wait()
