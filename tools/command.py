@@ -27,13 +27,18 @@ BROKEN: Final = 2
 _SIGNALLED: Final = 128
 
 INTERRUPTED: Final = _SIGNALLED + signal.SIGINT
-"""Exit code after Ctrl-C, as shells have it."""
+TERMINATED: Final = _SIGNALLED + signal.SIGTERM
+"""Exit codes after Ctrl-C and after being told to end, as shells have them."""
 
 MOST_BYTES: Final = 512 << 20
 """Largest model file taken, in bytes: the largest AnimeGAN file known is 17 MB."""
 
 # First line of what Git leaves in place of a large file it has not fetched (git-lfs specification, version 1).
 _LFS_POINTER: Final = b"version https://git-lfs.github.com/spec/"
+
+
+class _Terminated(KeyboardInterrupt):
+    """SIGTERM. Not SystemExit, which libraries that run a function many times take for a fault of that function."""
 
 
 class ToolError(Exception):
@@ -51,8 +56,8 @@ def run_command(main: Callable[[], int | None]) -> NoReturn:
     sys.exit(_exit_code(main))
 
 
-def _end(number: int, _frame: object) -> NoReturn:
-    sys.exit(_SIGNALLED + number)
+def _end(_number: int, _frame: object) -> NoReturn:
+    raise _Terminated
 
 
 def _exit_code(main: Callable[[], int | None]) -> int:
@@ -66,6 +71,8 @@ def _exit_code(main: Callable[[], int | None]) -> int:
         return FAILED
     except OSError as error:
         sentence = _system_sentence(error)
+    except _Terminated:
+        return TERMINATED
     except KeyboardInterrupt:
         return INTERRUPTED
     print(f"error: {sentence}", file=sys.stderr)

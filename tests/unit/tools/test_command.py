@@ -122,3 +122,22 @@ def test_a_command_that_is_told_to_end_leaves_nothing_half_written(tmp_path: Pat
     ended = subprocess.run([sys.executable, "-c", script, str(tmp_path)], cwd=PROJECT_ROOT, check=False)
     assert ended.returncode == 128 + signal.SIGTERM
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_command_that_is_told_to_end_while_hypothesis_tries_things_ends() -> None:
+    script = (
+        "import os, signal\n"
+        "from hypothesis import given, strategies\n"
+        "from tools.command import run_command\n"
+        "@given(strategies.integers())\n"
+        "def once(number):\n"
+        "    os.kill(os.getpid(), signal.SIGTERM)\n"
+        "def main():\n"
+        "    try:\n"
+        "        once()\n"
+        "    except Exception:\n"
+        "        return 0\n"
+        "run_command(main)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], cwd=PROJECT_ROOT, check=False)
+    assert ended.returncode == 128 + signal.SIGTERM
