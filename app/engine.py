@@ -31,6 +31,7 @@ from app.inference.batcher import Batcher
 from app.inference.card import ModelCard
 from app.inference.finder import FaceFinder
 from app.inference.memory import resident_memory
+from app.inference.preset import Preset
 from app.inference.shelf import AVAILABLE, READY, StyleShelf
 from app.options import ConvertOptions, SizeOption
 from app.parts import Parts
@@ -48,6 +49,9 @@ WARM_UP_SHAPES: Final = ((576, 768), (768, 576))
 WARM_UP_RUNS: Final = 2
 """ONNX Runtime plans its memory in the first run of a shape and uses the plan from the second."""
 
+USUAL_FACE: Final[FaceMode] = "auto"
+"""What ``face`` is where neither the request nor the style says."""
+
 MEBIBYTE: Final = 1024 * 1024
 
 LEAST_MEMORY: Final = 192 * MEBIBYTE
@@ -60,13 +64,14 @@ _log = logging.getLogger(__name__)
 class StyleInfo:
     """A style as people see it. ``state``: ``ready``, ``available`` or ``unavailable: why``.
 
-    variant, sha256: of the weights in use.
+    variant, sha256: of the weights in use. face: what ``face`` is where a request leaves it open.
     """
 
     card: ModelCard
     state: str
     variant: str = ""
     sha256: str = ""
+    face: FaceMode = USUAL_FACE
 
     @property
     def usable(self) -> bool:
@@ -225,10 +230,13 @@ class Engine:
         return max((runtime.shelf.state(part) for part in self._parts_of(style)), key=_badness)
 
     def styles(self) -> list[StyleInfo]:
-        """Every style: those of models.toml in its order, then the added ones."""
-        states = self.status().styles
-        styles = self._parts.registry.styles.items()
-        return [StyleInfo(style.card, states[name], *style.weights_in_use) for name, style in styles]
+        """Every style: those of models.toml in its order, each with its presets behind it, then the added ones."""
+        states, registry = self.status().styles, self._parts.registry
+        infos = []
+        for name, style in registry.styles.items():
+            own = StyleInfo(style.card, states[name], *style.weights_in_use)
+            infos += [own, *(_preset_info(own, preset) for preset in registry.presets.values() if preset.style == name)]
+        return infos
 
     @property
     def default_style(self) -> StyleId:
@@ -244,7 +252,7 @@ class Engine:
         data: bytes,
         *,
         style: StyleId | None = None,
-        face: FaceMode = "auto",
+        face: FaceMode | None = None,
         size: SizeOption | None = None,
         strength: int = 100,
         format: ImageFormat | None = None,
@@ -268,7 +276,11 @@ class Engine:
         :meth:`convert`.
         """
         runtime = self._ready_runtime(deadline)
-        options = self._filled(options)
+        asked, options = options.style, self._filled(options)
+        result = self._answer(data, options, runtime, deadline, name)
+        return replace(result, style=asked) if asked and asked in self._parts.registry.presets else result
+
+    def _answer(self, data: bytes, options: ConvertOptions, runtime: _Runtime, deadline: Deadline, name: str) -> Result:
         plan, cache = self._parts.cache, runtime.cache
         if plan is None or cache is None:
             return self._converted(data, options, runtime, deadline, name)
@@ -344,11 +356,15 @@ class Engine:
         return self._runtime().desk.crowd()
 
     def _filled(self, options: ConvertOptions) -> ConvertOptions:
-        """``options`` with the settings' style and size where they leave the choice."""
-        style = options.style or self.default_style
-        if style not in self._parts.registry.styles:
-            raise InvalidOption(option="style", value=style, allowed=", ".join(self._parts.registry.styles))
-        return replace(options, style=style, size=options.size or self._parts.default_size)
+        """``options`` with a style and a size, the settings' where they leave the choice; no preset any more."""
+        registry, style, face = self._parts.registry, options.style or self.default_style, USUAL_FACE
+        if style in registry.presets:
+            style, face = registry.presets[style].style, registry.presets[style].face
+        if style not in registry.styles:
+            allowed = ", ".join(info.card.id for info in self.styles())
+            raise InvalidOption(option="style", value=style, allowed=allowed)
+        size = options.size or self._parts.default_size
+        return replace(options, style=style, face=options.face or face, size=size)
 
     def _ready_runtime(self, deadline: Deadline) -> _Runtime:
         runtime = self._runtime()
@@ -382,6 +398,11 @@ def _set_apart(memory: Memory, parts: Parts) -> None:
     if left < LEAST_MEMORY:
         _log.warning("There is little memory: %d MiB are left for pictures.", max(0, left) // MEBIBYTE)
     memory.budget = max(left, LEAST_MEMORY)
+
+
+def _preset_info(own: StyleInfo, preset: Preset) -> StyleInfo:
+    card = replace(own.card, id=preset.id, title=preset.title, description=preset.description)
+    return replace(own, card=card, face=preset.face)
 
 
 def _badness(state: str) -> int:

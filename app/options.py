@@ -28,15 +28,15 @@ OPTION_NAMES: Final = ("style", "face", "size", "strength", "format", "quality")
 class ConvertOptions:
     """One conversion's wishes; None leaves the choice to the engine.
 
-    style: id of a card (None: the default style). face: ``auto`` treats each face on its own, ``off`` none,
-    ``only`` answers with the portrait of the largest face. size: longest side in pixels, 64 to 4096, or
-    ``original``; never scaled up (None: the setting). strength: per cent of the style blended with the photo.
-    format: of the answer (None: the upload's kind, or the nearest one we write). quality: 1 to 100 for JPEG,
-    WebP and AVIF (None: the format's default).
+    style: id of a style (None: the default style). face: ``auto`` treats each face on its own, ``off`` none,
+    ``only`` answers with the portrait of the largest face (None: as the style has it, mostly ``auto``). size: longest
+    side in pixels, 64 to 4096, or ``original``; never scaled up (None: the setting). strength: per cent of the style
+    blended with the photo. format: of the answer (None: the upload's kind, or the nearest one we write). quality: 1 to
+    100 for JPEG, WebP and AVIF (None: the format's default).
     """
 
     style: StyleId | None = None
-    face: FaceMode = "auto"
+    face: FaceMode | None = None
     size: SizeOption | None = None
     strength: int = MAX_STRENGTH
     format: ImageFormat | None = None
@@ -44,7 +44,7 @@ class ConvertOptions:
 
     def __post_init__(self) -> None:
         """Raise InvalidOption for a value outside its range (the style is checked by the engine, which knows them)."""
-        if self.face not in FACE_MODES:
+        if self.face is not None and self.face not in FACE_MODES:
             raise _invalid("face", self.face)
         if self.size not in (None, "original") and not _within(self.size, MIN_SIZE, MAX_SIZE):
             raise _invalid("size", self.size)
@@ -71,7 +71,7 @@ def parse_options(given: Mapping[str, str], styles: Collection[StyleId]) -> Conv
         raise InvalidOption(option="style", value=style, allowed=", ".join(styles))
     return ConvertOptions(
         style=style,
-        face=_one_of("face", wishes.get("face", "auto"), FACE_MODES),
+        face=_one_of("face", wishes["face"], FACE_MODES) if "face" in wishes else None,
         size=_size(wishes.get("size")),
         strength=_whole_number("strength", wishes.get("strength", str(MAX_STRENGTH))),
         format=_one_of("format", wishes["format"], FORMATS) if "format" in wishes else None,

@@ -74,10 +74,10 @@ def cut(image: Image.Image, part: tuple[int, int, int, int]) -> Image.Image:
     return image.crop((left, upper, right, lower))
 
 
-def make_thumbnail(painting: Image.Image, style: StyleId) -> None:
-    """Write the style's thumbnail: the head."""
-    head = cut(painting, HEAD).resize((THUMB_SIDE, THUMB_SIDE), LANCZOS)
-    head.save(THUMBS / f"{style}.jpg", quality=QUALITY, optimize=True)
+def make_thumbnail(painting: Image.Image, style: StyleId, *, portrait: bool) -> None:
+    """Write the style's thumbnail: the head, or all of a portrait."""
+    head = painting if portrait else cut(painting, HEAD)
+    head.resize((THUMB_SIDE, THUMB_SIDE), LANCZOS).save(THUMBS / f"{style}.jpg", quality=QUALITY, optimize=True)
 
 
 def make_pair(photo: Image.Image, painting: Image.Image) -> None:
@@ -101,9 +101,10 @@ def main() -> None:
     engine = Engine.from_settings()
     engine.start(warm=False)
     photo = enlarged(Image.open(SAMPLES / f"{MODEL}.jpg"))
-    paintings = {info.card.id: paint(engine, photo, info.card.id) for info in engine.styles() if info.usable}
-    for style, painting in paintings.items():
-        make_thumbnail(painting, style)
+    styles = [info for info in engine.styles() if info.usable]
+    paintings = {info.card.id: paint(engine, photo, info.card.id) for info in styles}
+    for info in styles:
+        make_thumbnail(paintings[info.card.id], info.card.id, portrait=info.face == "only")
     make_pair(photo, paintings[PAIR_STYLE])
     engine.close()
 

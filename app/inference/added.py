@@ -7,7 +7,7 @@ with one costs that style alone.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -28,16 +28,19 @@ class AddedStyle:
     folder: Path
 
 
-def read_added(models_dir: Path, built_in: Mapping[StyleId, ModelCard]) -> tuple[list[AddedStyle], dict[StyleId, str]]:
+def read_added(
+    models_dir: Path, built_in: Mapping[StyleId, ModelCard], *, taken: Container[StyleId] = ()
+) -> tuple[list[AddedStyle], dict[StyleId, str]]:
     """The added styles in the order of their names, and why others are lost: a sentence by the folder's name.
 
-    built_in: the styles of models.toml: they keep their ids and may be surroundings. Raises nothing.
+    built_in: the styles of models.toml: they keep their ids and may be surroundings. taken: other ids that are in use.
+    Raises nothing.
     """
     found: dict[StyleId, AddedStyle] = {}
     lost: dict[StyleId, str] = {}
     for folder in added_folders(models_dir):
         try:
-            found[folder.name] = AddedStyle(_read_card(folder, built_in), folder)
+            found[folder.name] = AddedStyle(_read_card(folder, built_in, taken), folder)
         except ModelError as error:
             lost[folder.name] = error.reason
     # Afterwards, since an added face style may stand in an added scene style.
@@ -60,11 +63,11 @@ def added_folders(models_dir: Path) -> list[Path]:
     return [folder for folder in folders if folder.is_dir() and not folder.name.startswith(".")]
 
 
-def _read_card(folder: Path, built_in: Mapping[StyleId, ModelCard]) -> ModelCard:
+def _read_card(folder: Path, built_in: Container[StyleId], taken: Container[StyleId]) -> ModelCard:
     card = parse_card(f"Added style {folder.name}", _toml(folder))
     if card.id != folder.name:
         raise ModelError(f"Added style {folder.name}: its card calls it {card.id}; folder and id must be the same.")
-    if card.id in built_in:
+    if card.id in built_in or card.id in taken:
         raise ModelError(f"Added style {card.id}: a built-in style is called so.")
     return card
 

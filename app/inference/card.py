@@ -89,12 +89,12 @@ class ModelCard:
 def parse_card(name: str, content: object) -> ModelCard:
     """The card in one table. Raises ModelError with a sentence that names the style and the key."""
     table = Table(name, content)
-    style = _style_id(table, "id", table.take("id", str))
+    style = style_id(table, "id", table.take("id", str))
     table.name = f"Style {style}"
     card = ModelCard(
         id=style,
-        title=_words(table.table("title")),
-        description=_words(table.table("description")),
+        title=words(table.table("title")),
+        description=words(table.table("description")),
         kind=table.choice("kind", get_args(Kind)),
         surroundings=table.take_or("surroundings", str, None),
         family=table.take("family", str),
@@ -141,16 +141,18 @@ def parse_weight_file(table: Table) -> WeightFile:
     return WeightFile(file, digest, table.whole("bytes", least=1))
 
 
-def _style_id(table: Table, key: str, text: str) -> StyleId:
+def style_id(table: Table, key: str, text: str) -> StyleId:
+    """``text`` of ``key``, if it can be an id. Raises ModelError."""
     if not set(text) <= _ID_CHARACTERS:
         raise table.error(key, f"cannot be “{text}”: small letters, digits, - and _ only")
     return text
 
 
-def _words(table: Table) -> Words:
-    words = {language: table.take(language, str) for language in LANGUAGES}
+def words(table: Table) -> Words:
+    """A text in every language of the page. Raises ModelError where one is missing."""
+    texts = {language: table.take(language, str) for language in LANGUAGES}
     table.finish()
-    return MappingProxyType(words)
+    return MappingProxyType(texts)
 
 
 def _url(table: Table, key: str) -> str | None:

@@ -15,6 +15,7 @@ from app.errors import ModelError, NoUsableStyle
 from app.inference.added import read_added
 from app.inference.card import ModelCard, WeightFile, check_surroundings, parse_card, parse_weight_file
 from app.inference.offer import pick_weights
+from app.inference.preset import Preset, check_presets, parse_preset
 from app.inference.processor import processor_kind
 from app.inference.tables import Table
 from app.types import StyleId
@@ -72,12 +73,14 @@ class DetectorModel:
 class ModelRegistry:
     """The styles by id, those of models.toml first and in its order, and the face detectors by name.
 
-    lost: why an added style could not even be read, one sentence each, by the name of its folder.
+    lost: why an added style could not even be read, one sentence each, by the name of its folder. presets: of the
+    styles of models.toml, in its order.
     """
 
     styles: Mapping[StyleId, Style]
     detectors: Mapping[str, DetectorModel]
     lost: Mapping[StyleId, str]
+    presets: Mapping[StyleId, Preset]
 
     @classmethod
     def load(
@@ -101,8 +104,9 @@ class ModelRegistry:
         ModelError for a models.toml that is missing or wrong anywhere: nothing of it is used then. A bad weight file,
         or a bad added card, spoils its own style alone.
         """
-        cards, detectors = _parse(_read_toml(models_dir / MODELS_FILE))
-        added, lost = read_added(models_dir, {card.id: card for card in cards}) if with_added else ([], {})
+        cards, presets, detectors = _parse(_read_toml(models_dir / MODELS_FILE))
+        built_in = {card.id: card for card in cards}
+        added, lost = read_added(models_dir, built_in, taken=presets) if with_added else ([], {})
         pick = partial(_style, variant=variant, processor=processor or processor_kind())
         styles = [pick(card, models_dir) for card in cards]
         styles += [pick(style.card, style.folder, added=True) for style in added]
@@ -110,6 +114,7 @@ class ModelRegistry:
             MappingProxyType({style.card.id: style for style in styles}),
             MappingProxyType({name: _detector(table, models_dir) for name, table in detectors.items()}),
             MappingProxyType(lost),
+            MappingProxyType(presets),
         )
 
     @property
@@ -155,13 +160,15 @@ def _read_toml(path: Path) -> Mapping[str, object]:
         raise ModelError(f"{path} is not valid TOML: {error}.") from None
 
 
-def _parse(content: Mapping[str, object]) -> tuple[list[ModelCard], Mapping[str, Table]]:
+def _parse(content: Mapping[str, object]) -> tuple[list[ModelCard], Mapping[StyleId, Preset], Mapping[str, Table]]:
     table = Table(MODELS_FILE, content)
     cards = [parse_card(f"Style number {number}", item) for number, item in enumerate(table.take("styles", list), 1)]
+    tables = table.take_or("presets", list, None) or []
+    presets = [parse_preset(f"Preset number {number}", item) for number, item in enumerate(tables, 1)]
     detectors = Table("Face detector", table.take_or("face_detectors", dict, {})).tables()
     table.finish()
     _check_ids(cards)
-    return cards, detectors
+    return cards, check_presets(presets, cards), detectors
 
 
 def _check_ids(cards: list[ModelCard]) -> None:

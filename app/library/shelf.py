@@ -30,7 +30,8 @@ def check_new_id(models_dir: Path, name: StyleId) -> None:
     """Raises ModelError where ``name`` is no id, or a style is called so already."""
     if not _ID.fullmatch(name):
         raise ModelError(f"“{name}” is no id: up to 64 small letters, digits, - and _, the first no sign. Give --id.")
-    if name in ModelRegistry.read(models_dir).styles or (models_dir / ADDED_FOLDER / name).exists():
+    registry = ModelRegistry.read(models_dir)
+    if name in (*registry.styles, *registry.presets) or (models_dir / ADDED_FOLDER / name).exists():
         raise ModelError(f"There is a style called {name} already: choose another --id, or remove it first.")
 
 

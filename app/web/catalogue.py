@@ -82,6 +82,7 @@ def _style(info: StyleInfo) -> dict[str, Any]:
         "description": dict(card.description),
         "kind": card.kind,
         "surroundings": card.surroundings,
+        "face": info.face,
         "licence": {"id": card.licence.id, "sentence": card.licence.sentence},
         "commercial": card.commercial,
         "source": card.source,

@@ -308,3 +308,43 @@ def test_the_observer_is_told_where_the_time_of_each_picture_went() -> None:
     with pytest.raises(UnsupportedImage):
         engine.convert(b"no picture")
     assert len(observer.pictures) == 1
+
+
+class TestAPreset:
+    """``portrait`` is ``cute`` with the face alone."""
+
+    def test_is_listed_behind_its_style(self) -> None:
+        infos = started().styles()
+        assert [info.card.id for info in infos] == ["hayao", "cute", "portrait"]
+        cute, portrait = infos[1:]
+        assert (cute.face, portrait.face) == ("auto", "only")
+        assert portrait.card.title != cute.card.title
+        assert portrait.sha256 == cute.sha256
+
+    def test_is_the_state_of_its_style(self) -> None:
+        engine = started(Workshop(failing={"cute"}))
+        with pytest.raises(StyleUnavailable):
+            engine.convert(PICTURE, style="portrait")
+        assert not engine.styles()[2].usable
+
+    def test_is_its_style_with_its_wish(self) -> None:
+        detector = FixedDetector([face_at(100, 80, 40)])
+        engine, picture = started(detector=detector), png(photo(300, 200))
+        answer = engine.convert(picture, style="portrait")
+        assert answer.style == "portrait"
+        assert answer.image == engine.convert(picture, style="cute", face="only").image
+        assert answer.width == answer.height
+
+    def test_gives_way_to_the_wish_of_a_request(self) -> None:
+        detector = FixedDetector([face_at(100, 80, 40)])
+        engine, picture = started(detector=detector), png(photo(300, 200))
+        answer = engine.convert(picture, style="portrait", face="auto")
+        assert (answer.style, answer.width, answer.height) == ("portrait", 300, 200)
+
+    def test_loads_no_network_of_its_own(self) -> None:
+        workshop = Workshop()
+        engine = started(workshop, FixedDetector([face_at(100, 80, 40)]))
+        for style in ("cute", "portrait"):
+            engine.convert(png(photo(300, 200)), style=style)
+        assert workshop.built.count("cute") == 1
+        assert "portrait" not in workshop.built

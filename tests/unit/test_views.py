@@ -100,7 +100,7 @@ def test_awkward_names_come_back_safe(name: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("options", "option", "allowed"),
     [
-        ({"style": "picasso"}, "style", "hayao, cute"),
+        ({"style": "picasso"}, "style", "hayao, cute, portrait"),
         ({"size": "63"}, "size", "64 to 4096, original"),
         ({"strength": "101"}, "strength", "0 to 100"),
         ({"format": "gif"}, "format", "png, jpeg, webp, avif"),
@@ -210,7 +210,7 @@ def test_an_upload_that_is_no_picture_is_told_so() -> None:
 def test_the_styles_come_with_licence_options_and_limits() -> None:
     answer = SERVICE.get("/styles").get_json()
     assert answer["default_style"] == "hayao"
-    assert [style["id"] for style in answer["styles"]] == ["hayao", "cute"]
+    assert [style["id"] for style in answer["styles"]] == ["hayao", "cute", "portrait"]
     for style in answer["styles"]:
         assert set(style["title"]) == set(style["description"]) == {"en", "zh", "ja"}
         assert style["licence"]["id"]
@@ -218,6 +218,7 @@ def test_the_styles_come_with_licence_options_and_limits() -> None:
         assert style["source"].startswith("https://")
         assert style["state"] in ("ready", "available")
         assert style["reason"] is None
+    assert [style["face"] for style in answer["styles"]] == ["auto", "auto", "only"]
     assert answer["options"]["size"] == {"min": 64, "max": 4096, "default": 768, "words": ["original"]}
     assert answer["limits"]["max_upload_mib"] == 16
 

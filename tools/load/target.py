@@ -75,5 +75,6 @@ def _described(url: URL, processes: Callable[[], list[int]]) -> Target:
             catalogue: dict[str, Any] = json.load(answer)
     except (OSError, ValueError) as error:
         raise ToolError(f"{url} is no AnimeBooth that answers: {error}.") from error
-    usable = tuple(style["id"] for style in catalogue["styles"] if style["state"] != "unavailable")
+    # Not every photo has a face to make a portrait of.
+    usable = tuple(s["id"] for s in catalogue["styles"] if s["state"] != "unavailable" and s["face"] != "only")
     return Target(url, usable, float(catalogue["limits"]["deadline"]), processes)

@@ -30,7 +30,7 @@ UPLOAD_MIMETYPES: Final = (
 _OPTION_TEXTS: Final[Mapping[str, str]] = {
     "style": "Which style to draw in, by its `id` in /styles. Default: the service's own, `default_style` there.",
     "face": "`auto` draws each face on its own and blends it in, `off` draws the picture in one go, `only` answers with"
-    " a square portrait of the largest face.",
+    " a square portrait of the largest face. Default: the style's own, `face` in /styles, mostly `auto`.",
     "size": "Longest side of the answer in pixels, or `original` for the upload's own size (slower). Pictures are never"
     " scaled up.",
     "strength": "Per cent of the style; the rest is the photo.",
@@ -61,7 +61,7 @@ def option_schemas(styles: Sequence[StyleId], default_size: int) -> dict[str, Js
     size = {"type": "integer", "minimum": MIN_SIZE, "maximum": MAX_SIZE}
     return {
         "style": {"type": "string", "enum": list(styles)},
-        "face": {"type": "string", "enum": list(FACE_MODES), "default": "auto"},
+        "face": {"type": "string", "enum": list(FACE_MODES)},
         "size": {"anyOf": [size, {"type": "string", "const": "original"}], "default": default_size},
         "strength": {"type": "integer", "minimum": 0, "maximum": MAX_STRENGTH, "default": MAX_STRENGTH},
         "format": {"type": "string", "enum": list(FORMATS)},

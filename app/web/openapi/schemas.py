@@ -8,6 +8,7 @@ from typing import get_args
 from app.admission.desk import State
 from app.errors import AnimeBoothError
 from app.i18n import DEFAULT_LANGUAGE, LANGUAGES
+from app.options import FACE_MODES
 from app.telemetry.minutes import KEPT_MINUTES
 from app.types import StyleId
 from app.web.openapi.parts import Json, object_schema
@@ -77,6 +78,7 @@ def _style_schema(styles: Sequence[StyleId]) -> Json:
             "description": words,
             "kind": {"enum": ["scene", "face"], "description": "What it draws best."},
             "surroundings": {"type": ["string", "null"], "description": "The style outside the faces."},
+            "face": {"enum": list(FACE_MODES), "description": "What `face` is where a request leaves it open."},
             "licence": object_schema({"id": {"type": "string"}, "sentence": {"type": "string"}}),
             "commercial": {"type": "boolean", "description": "Whether commercial use is allowed."},
             "source": {"type": ["string", "null"], "format": "uri", "description": "Where the weights are from."},

@@ -395,3 +395,38 @@ def test_a_style_tells_which_weights_it_uses(variant: str) -> None:
     name, digest = style.weights_in_use
     assert style.card.variants[name].sha256 == digest
     assert hashlib.sha256(style.path.read_bytes()).hexdigest() == digest
+
+
+def preset(name: str, **changes: Any) -> dict[str, Any]:
+    """A whole ``[[presets]]`` table of the style "a". A change to None takes the key away."""
+    table = {"id": name, "title": dict(WORDS), "description": dict(WORDS), "style": "a", "face": "only"} | changes
+    return {key: value for key, value in table.items() if value is not None}
+
+
+class TestPresets:
+    def test_are_of_the_style_they_name(self, shelf: Shelf) -> None:
+        registry = ModelRegistry.load(shelf(style("a"), presets=[preset("p"), preset("q", face="off")]))
+        assert list(registry.styles) == ["a"]
+        assert {name: (found.style, found.face) for name, found in registry.presets.items()} == {
+            "p": ("a", "only"),
+            "q": ("a", "off"),
+        }
+
+    @pytest.mark.parametrize(
+        ("table", "sentence"),
+        [
+            (preset("a"), "Two styles are called a."),
+            (preset("p", style="b"), "Preset p: style names no style: b."),
+            (preset("p", face="some"), "Preset p: face cannot be “some”: it is one of auto, off, only."),
+            (preset("P"), "Preset number 1: id cannot be “P”: small letters, digits, - and _ only."),
+            (preset("p", face=None), "Preset p has no face."),
+            (preset("p", size=3), "Preset p has an unknown key: size."),
+        ],
+    )
+    def test_are_refused_with(self, shelf: Shelf, table: dict[str, Any], sentence: str) -> None:
+        with pytest.raises(ModelError, match=re.escape(sentence)):
+            ModelRegistry.load(shelf(style("a"), presets=[table]))
+
+    def test_of_one_id_are_refused(self, shelf: Shelf) -> None:
+        with pytest.raises(ModelError, match="Two styles are called p"):
+            ModelRegistry.load(shelf(style("a"), presets=[preset("p"), preset("p")]))

@@ -34,9 +34,10 @@ class TestAnId:
         with pytest.raises(ModelError, match=r"is no id: .* Give --id\."):
             check_new_id(models_dir, name)
 
-    def test_of_a_built_in_style_is_refused(self, models_dir: Path) -> None:
-        with pytest.raises(ModelError, match="There is a style called hayao already"):
-            check_new_id(models_dir, "hayao")
+    @pytest.mark.parametrize("name", ["hayao", "portrait"])
+    def test_of_a_built_in_style_is_refused(self, models_dir: Path, name: str) -> None:
+        with pytest.raises(ModelError, match=f"There is a style called {name} already"):
+            check_new_id(models_dir, name)
 
     def test_of_an_added_style_is_refused_even_if_that_is_broken(self, models_dir: Path) -> None:
         (models_dir / "added" / "mine").mkdir(parents=True)
@@ -102,10 +103,10 @@ class TestRemoving:
 
     def test_spares_what_another_style_stands_in(self, models_dir: Path) -> None:
         put(models_dir, "land")
-        put(models_dir, "portrait", kind="face", surroundings="land")
-        with pytest.raises(ModelError, match="is drawn around the faces of portrait: remove that first"):
+        put(models_dir, "selfie", kind="face", surroundings="land")
+        with pytest.raises(ModelError, match="is drawn around the faces of selfie: remove that first"):
             remove_style(models_dir, "land")
-        remove_style(models_dir, "portrait")
+        remove_style(models_dir, "selfie")
         remove_style(models_dir, "land")
 
     def test_of_a_link_leaves_what_it_points_to(self, models_dir: Path, tmp_path: Path) -> None:
