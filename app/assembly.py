@@ -79,7 +79,7 @@ def parts_of(settings: Settings, observer: Observer) -> Parts:
         batch_wait=settings.batch_wait_ms / 1000,
         most=settings.max_requests,
         memory=usable,
-        apart=MEBIBYTE * (settings.cache_mib + settings.cache_drawings_mib) + uploads_room(settings),
+        apart=_cache_room(settings) + uploads_room(settings),
         shape_step=settings.shape_step,
     )
 
@@ -122,6 +122,11 @@ def uploads_room(settings: Settings) -> int:
     """
     largest = settings.max_upload_mib * MEBIBYTE
     return int(max(2 * largest, min(UPLOADS_IN_MEMORY * largest, UPLOADS_SHARE * process_memory(settings))))
+
+
+def _cache_room(settings: Settings) -> int:
+    """Bytes for what is remembered: without answers there are no drawings either."""
+    return MEBIBYTE * (settings.cache_mib + settings.cache_drawings_mib) if settings.cache_mib else 0
 
 
 def _cache(settings: Settings, registry: ModelRegistry, limits: DecodeLimits, observer: Observer) -> CachePlan | None:

@@ -5,9 +5,9 @@ Holds no state: everything it works with comes in as a ``Kit``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from concurrent.futures import Executor
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor, wait
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import copy_context
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
@@ -170,23 +170,23 @@ def _drawn(data: bytes, options: ConvertOptions, kit: Kit, watch: Stopwatch, che
     with watch.stage("decode"):
         upload = decode(data, kit.limits, working_pixels=working_pixels(options))
     checkpoint()
-    search = _search(upload.rgb, options, kit, watch)
-    if options.face == "only":
-        upload, search = _portrait(upload, search())
-    with watch.stage("decode"):
-        scene = _scene(upload, options)
-    height, width = scene.small.shape[:2]
-    # Refused before any work on it.
-    check_size(_format(options, upload.format), width, height)
-    checkpoint()
-    painted = drawer.draw(scene, search, watch, checkpoint)
-    notices = search().notices
+    with _search(upload.rgb, options, kit, watch) as search:
+        if options.face == "only":
+            upload, search = _portrait(upload, search())
+        with watch.stage("decode"):
+            scene = _scene(upload, options)
+        height, width = scene.small.shape[:2]
+        # Refused before any work on it.
+        check_size(answer_kind(options, upload.format), width, height)
+        checkpoint()
+        painted = drawer.draw(scene, search, watch, checkpoint)
+        notices = search().notices
     return Drawn(scene.small, painted.image, scene.alpha, upload.format, drawer.style, painted.faces, notices)
 
 
 def _finished(drawn: Drawn, options: ConvertOptions, watch: Stopwatch, checkpoint: Checkpoint) -> Result:
     height, width = drawn.photo.shape[:2]
-    format = _format(options, drawn.upload)
+    format = answer_kind(options, drawn.upload)
     check_size(format, width, height)
     with watch.stage("blend"):
         rgb = mix(drawn.photo, drawn.drawing, options.strength / MAX_STRENGTH)
@@ -206,12 +206,17 @@ def _finished(drawn: Drawn, options: ConvertOptions, watch: Stopwatch, checkpoin
     )
 
 
-def _format(options: ConvertOptions, upload: UploadFormat) -> ImageFormat:
+def answer_kind(options: ConvertOptions, upload: UploadFormat) -> ImageFormat:
+    """The format of the answer to an upload of that kind."""
     return options.format or answer_format(upload)
 
 
-def _search(rgb: RgbImage, options: ConvertOptions, kit: Kit, watch: Stopwatch) -> _Search:
-    """Begin to look for faces beside the conversion: the detector's one thread fills what the networks leave idle."""
+@contextmanager
+def _search(rgb: RgbImage, options: ConvertOptions, kit: Kit, watch: Stopwatch) -> Iterator[_Search]:
+    """Look for faces beside the conversion: the detector's one thread fills what the networks leave idle.
+
+    It ends with the ``with`` block at the latest: the photo that it holds is charged to this conversion.
+    """
     # What is beside belongs to the same trace.
     search = kit.beside.submit(copy_context().run, _find_faces, rgb, options, kit)
 
@@ -219,7 +224,11 @@ def _search(rgb: RgbImage, options: ConvertOptions, kit: Kit, watch: Stopwatch) 
         with watch.stage("face"):
             return search.result()
 
-    return found
+    try:
+        yield found
+    finally:
+        if not search.cancel():
+            wait([search])
 
 
 def _find_faces(rgb: RgbImage, options: ConvertOptions, kit: Kit) -> _Found:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -23,7 +22,7 @@ from app.assembly import parts_of
 from app.caching.keys import Keys
 from app.caching.results import ResultCache
 from app.config import Settings
-from app.conversion import Keep, Kit, Result, convert_picture, finish_picture, forget
+from app.conversion import Keep, Kit, Result, answer_kind, convert_picture, finish_picture, forget
 from app.deadline import NO_DEADLINE, Deadline
 from app.errors import InvalidOption, ModelError, NotReady, NoUsableStyle, StyleUnavailable
 from app.imaging.encode import encode
@@ -38,6 +37,7 @@ from app.parts import Parts
 from app.reception import Reception
 from app.telemetry.observer import UNOBSERVED, Observer
 from app.types import FaceMode, ImageFormat, StyleId
+from app.workload import finishing_work
 
 __all__ = ["ConvertOptions", "Engine", "EngineStatus", "Parts", "Result", "StyleInfo"]
 
@@ -104,8 +104,6 @@ class _Runtime:
         # Its threads start with the first conversion: until then there is nothing that a fork could lose.
         self.beside = ThreadPoolExecutor(parts.lanes, thread_name_prefix="beside")
         self.cache = parts.cache.open() if parts.cache else None
-        # What is drawn already waits for no network; encoding alone is bounded too.
-        self.finishing = threading.BoundedSemaphore(parts.lanes)
         self.start_lock = threading.Lock()
         self.thread: threading.Thread | None = None
         self.settled = threading.Event()
@@ -291,7 +289,7 @@ class Engine:
             return plan.keys.keys(data, options, faces=faces)
 
         make = partial(self._from_drawing, data, options, runtime, deadline, name, cache)
-        return cache.answer(keys, make, deadline)
+        return cache.answer(keys, make, deadline, name)
 
     def _from_drawing(
         self,
@@ -307,7 +305,9 @@ class Engine:
         drawn = cache.drawn(keys)
         if drawn is None:
             return self._converted(data, options, runtime, deadline, name, partial(cache.keep, keys))
-        with _place(runtime.finishing, deadline), self._parts.observer.span("finish"):
+        format, (height, width) = answer_kind(options, drawn.upload), drawn.photo.shape[:2]
+        work = finishing_work(width, height, format, alpha=drawn.alpha is not None)
+        with runtime.desk.turn(work, deadline, name), self._parts.observer.span("finish"):
             return finish_picture(drawn, options, deadline.check)
 
     def _converted(
@@ -345,7 +345,9 @@ class Engine:
 
     def place(self, name: str) -> Place | None:
         """Where the conversion of that name is in this process; None where there is none such now."""
-        return self._runtime().desk.place(name)
+        runtime = self._runtime()
+        # Who waits for a picture that another has sent too is where that one is.
+        return runtime.desk.place(runtime.cache.flights.maker(name) if runtime.cache else name)
 
     def retry_after(self) -> int:
         """Whole seconds in which all that is here now should be done, for who is turned away."""
@@ -379,16 +381,6 @@ class Engine:
         if runtime.cache is not None:
             runtime.cache.close()
         runtime.finder.close()
-
-
-@contextlib.contextmanager
-def _place(places: threading.Semaphore, deadline: Deadline) -> Iterator[None]:
-    if not places.acquire(timeout=deadline.remaining()):
-        raise deadline.exceeded()
-    try:
-        yield
-    finally:
-        places.release()
 
 
 def _set_apart(memory: Memory, parts: Parts) -> None:

@@ -24,6 +24,9 @@ DECODING_JPEG: Final = 0.02
 DECODING_OTHERS: Final = 0.08
 """What a pixel of the upload costs, in pixels through a network: read, brought to size, searched for faces."""
 
+FINISHING: Final = 0.1
+"""What a pixel of the answer costs where the drawing is remembered, in pixels through a network: mixed and encoded."""
+
 ALWAYS: Final = 30_000
 """What every conversion costs besides, in pixels through a network: some milliseconds."""
 
@@ -39,6 +42,9 @@ bytes each, and what the encoder holds."""
 
 PHOTO_AT_SIZE: Final = 3
 """Of those, the photo."""
+
+REMEMBERED_BYTES: Final = 9
+"""Of those, the photo, the drawing and the copy of it, which finishing does not make."""
 
 MIXED_BYTES: Final = 3
 """For each pixel of the answer, where drawing and photo are mixed."""
@@ -75,6 +81,13 @@ def expected_work(seen: Seen, options: ConvertOptions, picture: Hand, face: Hand
     answer = _answer_bytes(seen, options, whole=(width, height) == seen.decoded) * width * height
     peak = round(max(seen.bytes, photo + answer + run)) + ALWAYS_BYTES
     return Work(f"{options.style} {options.face}", pixels, peak)
+
+
+def finishing_work(width: int, height: int, format: ImageFormat, *, alpha: bool) -> Work:
+    """The work of making an answer of a picture that is drawn already, and whose drawing is remembered."""
+    each = ANSWER_BYTES[format] - REMEMBERED_BYTES + MIXED_BYTES + (ALPHA_BYTES if alpha else 0)
+    pixels = FINISHING * width * height + ALWAYS
+    return Work(f"finish {format}", pixels, each * width * height, quick=True)
 
 
 def _answer_bytes(seen: Seen, options: ConvertOptions, *, whole: bool) -> int:

@@ -100,6 +100,8 @@ class Desk:
                 self._floor.enter(ticket, now)
             except Refused as refused:
                 self._observer.refused(refused.cause)
+                # Those who have been dropped may have been in somebody's way.
+                self._call(now)
                 raise refused.error from None
             self._waiters[ticket] = _Waiter(ticket, deadline)
             if name:
@@ -122,7 +124,7 @@ class Desk:
             if self._names.get(ticket.name) is ticket:
                 del self._names[ticket.name]
             self._drop_given_up()
-            self._call(now)
+            self._call(self._clock())
 
     def _found_more(self, ticket: Ticket, pixels: float) -> None:
         with self._lock:

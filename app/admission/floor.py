@@ -2,7 +2,8 @@
 
 Order. Shorter work goes first, but only as long as the longer has patience, which grows with its length: what is
 expected to take ten times as long waits ten times as long for others, at most. Nobody is overtaken who would then miss
-its deadline. Large work has a lane of its own beside the small, and shares the machine with it.
+its deadline. Large work has a lane of its own beside the small, and shares the machine with it; so has quick work,
+which waits for no network.
 
 Estimates. Conversions under way share the machine evenly: each is charged its share of every second. What that came to
 teaches the pace; what is left, for all that is before one, is how long one has to wait. Large work takes so long that
@@ -26,6 +27,12 @@ AGEING: Final = 3.0
 
 LARGE_LANES: Final = 1
 """Large conversions under way at once: each holds a picture of many megapixels in several copies."""
+
+QUICK_LANES: Final = 1
+"""Quick ones under way at once, beside the others: each takes some hundredths of a second."""
+
+CAUTION: Final = 1.25
+"""How much longer than expected everything may take before a promise is broken: machines have other things to do."""
 
 LATELY: Final = 20.0
 """Seconds after which what was a third of the traffic counts no more for the mean."""
@@ -87,7 +94,7 @@ class Floor:
         ticket.patience = ticket.arrived + self._ageing * ticket.expected
         place = self._place_for(ticket, now)
         self._line.insert(place, ticket)
-        late = now + self.seconds(ticket, now) - ticket.until
+        late = self._lateness(ticket, now)
         # With nobody else there it may try: what was learned of its kind may be wrong, or no longer so.
         if late > 0 and len(self._working) + len(self._line) > 1:
             del self._line[place]
@@ -102,7 +109,11 @@ class Floor:
     def _goes_before(self, newcomer: Ticket, other: Ticket, now: float) -> bool:
         if newcomer.patience >= other.patience:
             return False
-        return now + self.seconds(other, now) + newcomer.expected <= other.until
+        return self._lateness(other, now, newcomer.expected) <= 0
+
+    def _lateness(self, ticket: Ticket, now: float, more: float = 0.0) -> float:
+        """By how many seconds ``ticket``, with ``more`` of work before it, might be late; at most 0: it will not be."""
+        return now + CAUTION * (self.seconds(ticket, now) + more) - ticket.until
 
     def calls(self, now: float) -> list[Ticket]:
         """Those whose turn has come: they are under way from now on."""
@@ -121,11 +132,14 @@ class Floor:
         return called
 
     def _has_lane(self, ticket: Ticket) -> bool:
-        large = sum(other.large for other in self._working)
+        drawing = [other for other in self._working if not other.work.quick]
+        if ticket.work.quick:
+            return len(self._working) - len(drawing) < QUICK_LANES
+        large = sum(other.large for other in drawing)
         if ticket.large:
-            return large < LARGE_LANES and len(self._working) < self._lanes
+            return large < LARGE_LANES and len(drawing) < self._lanes
         # What has turned out to be large while under way must not keep the small from the machine.
-        return len(self._working) < self._lanes or len(self._working) - large < self._runs
+        return len(drawing) < self._lanes or len(drawing) - large < self._runs
 
     def _has_memory(self, ticket: Ticket, now: float) -> bool:
         free = self._memory.budget - sum(other.work.bytes for other in self._working) - ticket.work.bytes

@@ -14,9 +14,11 @@ class Work:
     """One conversion.
 
     kind: what its pace is learned by, e.g. style and way with faces. pixels: those that go through a network, and what
-    else is done as so many of them. bytes: memory at its peak, beyond what the process holds anyway.
+    else is done as so many of them. bytes: memory at its peak, beyond what the process holds anyway. quick: whether it
+    needs no network, only an encoder.
     """
 
     kind: str
     pixels: float
     bytes: int = 0
+    quick: bool = False

@@ -73,11 +73,14 @@ class ResultCache:
         self._observer = observer
         self._clock = clock
 
-    def answer(self, keys: Callable[[], Keys], make: Callable[[Keys], Result], deadline: Deadline) -> Result:
+    def answer(
+        self, keys: Callable[[], Keys], make: Callable[[Keys], Result], deadline: Deadline, name: str = ""
+    ) -> Result:
         """The answer of ``keys``: remembered, or by ``make``, once however many ask at the same time.
 
         Its ``cache`` tells which; its ``timings`` are of what was done for this request alone, the making of the keys
-        included. Raises what ``make`` raises, and DeadlineExceeded for who waits too long for another's.
+        included. name: as of SingleFlight.get. Raises what ``make`` raises, and what ``deadline`` raises for who waits
+        for another's.
         """
         asked = self._clock()
         named = keys()
@@ -91,7 +94,7 @@ class ResultCache:
             leads = True
             return self._lead(named, make, asked)
 
-        landed = self.flights.get(named.answer, lead, deadline)
+        landed = self.flights.get(named.answer, lead, deadline, name)
         return landed if leads else self._told(landed, "joined", asked)
 
     def drawn(self, keys: Keys) -> Drawn | None:

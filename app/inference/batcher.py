@@ -7,6 +7,7 @@ the first job of a batch runs it in its caller's thread, while the others' threa
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -15,6 +16,8 @@ from app.inference.lines import Job, Lines
 from app.inference.network import Network
 from app.telemetry.observer import UNOBSERVED, Observer
 from app.types import Checkpoint, Tensor, never_stop
+
+_log = logging.getLogger(__name__)
 
 
 class Batcher:
@@ -55,11 +58,14 @@ class Batcher:
         return sum(network.held for network in networks)
 
     def release(self) -> None:
-        """Have them give it back."""
+        """Have them give it back. Raises nothing: one that cannot keeps it, and goes on as before."""
         with self._lock:
             networks = tuple(self._networks)
         for network in networks:
-            network.release()
+            try:
+                network.release()
+            except Exception:
+                _log.warning("%s: memory was not given back.", network.style, exc_info=True)
 
     def run(self, network: Network, tensor: Tensor, checkpoint: Checkpoint = never_stop) -> Tensor:
         """``tensor``, one picture, through ``network`` when its turn comes.

@@ -1,5 +1,6 @@
 """One conversion, from the upload's bytes to the answer's, with networks that answer with the negative."""
 
+import threading
 from io import BytesIO
 
 import numpy as np
@@ -8,8 +9,17 @@ from PIL import Image
 
 from app.conversion import STAGES
 from app.deadline import Deadline
-from app.errors import BrokenImage, DeadlineExceeded, FacesUnavailable, InvalidOption, NoFaceFound, UnsupportedImage
+from app.errors import (
+    BrokenImage,
+    ClientGone,
+    DeadlineExceeded,
+    FacesUnavailable,
+    InvalidOption,
+    NoFaceFound,
+    UnsupportedImage,
+)
 from app.options import ConvertOptions
+from app.types import Face, RgbImage
 from tests.unit.stubs import Dark, FixedDetector, Workshop, case, face_at, photo, pixels, png, started
 
 
@@ -144,3 +154,46 @@ def test_a_format_that_cannot_hold_the_answer_is_refused_before_any_work_on_it()
 def test_work_ends_at_its_deadline() -> None:
     with pytest.raises(DeadlineExceeded):
         started().convert_with(png(photo(64, 64)), ConvertOptions(), Deadline(1e-9))
+
+
+class _Held:
+    """A detector that is at it until it is let go."""
+
+    def __init__(self, order: list[str]) -> None:
+        self.begun, self.let_go, self.order = threading.Event(), threading.Event(), order
+
+    def detect(self, image: RgbImage) -> list[Face]:
+        self.begun.set()
+        assert self.let_go.wait(30)
+        self.order.append("searched")
+        return []
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+
+def test_a_conversion_that_is_given_up_ends_no_sooner_than_its_search_for_faces() -> None:
+    """The search holds the photo, which is charged to the conversion."""
+    order: list[str] = []
+    detector, given_up = _Held(order), threading.Event()
+
+    def gone() -> bool:
+        if detector.begun.is_set():
+            given_up.set()
+        return detector.begun.is_set()
+
+    engine = started(detector=detector)
+
+    def convert() -> None:
+        with pytest.raises(ClientGone):
+            engine.convert_with(png(photo(64, 64)), ConvertOptions(), Deadline(30, gone=gone))
+        order.append("ended")
+
+    thread = threading.Thread(target=convert)
+    thread.start()
+    assert detector.begun.wait(30)
+    assert given_up.wait(30)
+    thread.join(0.2)
+    detector.let_go.set()
+    thread.join(30)
+    assert order == ["searched", "ended"]

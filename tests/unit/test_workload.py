@@ -18,9 +18,11 @@ from app.workload import (
     DECODING_JPEG,
     DECODING_OTHERS,
     MIXED_BYTES,
+    REMEMBERED_BYTES,
     Hand,
     expected_work,
     face_pixels,
+    finishing_work,
 )
 from tests.unit.stubs import REGISTRY
 
@@ -109,3 +111,11 @@ def test_where_decoding_takes_more_than_all_that_follows_that_is_the_peak() -> N
 
 def test_styles_and_ways_with_faces_are_kinds_of_their_own() -> None:
     assert work(seen(64, 64)).kind != work(seen(64, 64), face="off").kind
+
+
+def test_what_is_drawn_already_costs_what_mixing_and_encoding_take() -> None:
+    work = finishing_work(768, 576, "jpeg", alpha=False)
+    assert work.quick
+    assert work.pixels < 0.25 * 768 * 576
+    assert work.bytes == (ANSWER_BYTES["jpeg"] - REMEMBERED_BYTES + MIXED_BYTES) * 768 * 576
+    assert finishing_work(768, 576, "png", alpha=True).bytes > finishing_work(768, 576, "png", alpha=False).bytes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.admission.floor import Floor, Refused
+from app.admission.floor import CAUTION, Floor, Refused
 from app.admission.memory import Memory
 from app.admission.pace import Pace
 from app.admission.ticket import Ticket
@@ -89,7 +89,7 @@ class TestTurns:
     def test_nobody_is_overtaken_who_would_miss_its_deadline_by_it(self) -> None:
         floor = Here()
         floor.come(1)
-        long = floor.come(2, within=3.5)
+        long = floor.come(2, within=3.5 * CAUTION)
         first, second = floor.come(0.3), floor.come(0.3)
         assert floor.waiting == (first, long, second)
 
@@ -235,6 +235,32 @@ class TestEstimates:
         assert floor.seconds(floor.come(1, 4.0), 4.0) == pytest.approx(4)
 
 
+class TestQuickWork:
+    """What needs no network goes beside what does."""
+
+    @staticmethod
+    def come(floor: Here, seconds: float = 0.1) -> Ticket:
+        ticket = Ticket(Work("finish png", seconds * SECOND, quick=True), arrived=0.0, until=1e6)
+        floor.enter(ticket, 0.0)
+        floor.calls(0.0)
+        return ticket
+
+    def test_waits_for_no_drawing_and_keeps_none_from_its_lane(self) -> None:
+        floor = Here(lanes=2)
+        first = floor.come(1)
+        quick = self.come(floor)
+        second, third = floor.come(1), floor.come(1)
+        assert floor.working == (first, quick, second)
+        assert floor.waiting == (third,)
+
+    def test_goes_one_at_a_time(self) -> None:
+        floor = Here(lanes=3)
+        first, second = self.come(floor), self.come(floor)
+        assert (floor.working, floor.waiting) == ((first,), (second,))
+        floor.leave(first, 1.0, done=True)
+        assert floor.calls(1.0) == [second]
+
+
 class TestTheDoor:
     def test_who_cannot_be_done_in_time_is_told_when_to_come_back(self) -> None:
         floor = Here()
@@ -242,13 +268,15 @@ class TestTheDoor:
         refused = refusal(floor, 1, within=4)
         assert refused.cause == "deadline"
         assert isinstance(refused.error, Overloaded)
-        assert refused.error.retry_after == 2
+        # Six seconds of work that may take 7.5.
+        assert refused.error.retry_after == 4
         assert floor.waiting == ()
 
     def test_who_can_just_be_done_in_time_is_let_in(self) -> None:
         floor = Here()
         floor.come(5)
-        assert floor.come(1, within=6.0) in floor.waiting
+        assert floor.come(1, within=6.0 * CAUTION) in floor.waiting
+        refusal(floor, 1, within=7.0 * CAUTION - 0.01)
 
     def test_where_nobody_else_is_there_it_may_try_though_it_seems_hopeless(self) -> None:
         floor = Here()

@@ -10,7 +10,7 @@ import pytest
 
 from app.caching.flight import SingleFlight
 from app.deadline import NO_DEADLINE, Deadline
-from app.errors import DeadlineExceeded
+from app.errors import ClientGone, DeadlineExceeded
 
 LIMIT = 30.0
 
@@ -115,6 +115,33 @@ def test_who_waits_gives_up_at_its_own_deadline_and_the_others_wait_on() -> None
         assert given_up.value.fields == {"seconds": "0.01"}
         make.let_go.set()
         assert [future.result(LIMIT) for future in futures] == ["made"] * 2
+
+
+def test_one_whose_client_has_gone_while_it_waited_waits_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.caching.flight.LOOK_SECONDS", 0.01)
+    flight, make, gone = SingleFlight[str](), Maker(), threading.Event()
+    with ThreadPoolExecutor(2) as pool:
+        (first,) = board(flight, pool, "a", make, 1)
+        leaver = pool.submit(flight.get, "a", lambda: "never", Deadline(LIMIT, gone=gone.is_set))
+        wait_until_aboard(flight, "a", 2)
+        gone.set()
+        assert isinstance(leaver.exception(LIMIT), ClientGone)
+        assert flight.aboard("a") == 1
+        make.let_go.set()
+        assert first.result(LIMIT) == "made"
+
+
+def test_who_waits_is_where_the_one_is_who_makes_it() -> None:
+    flight, make = SingleFlight[str](), Maker()
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(flight.get, "a", make, NO_DEADLINE, "first")
+        wait_until_aboard(flight, "a", 1)
+        second = pool.submit(flight.get, "a", make, NO_DEADLINE, "second")
+        wait_until_aboard(flight, "a", 2)
+        assert [flight.maker(name) for name in ("first", "second", "else")] == ["first", "first", "else"]
+        make.let_go.set()
+        assert (first.result(LIMIT), second.result(LIMIT)) == ("made", "made")
+    assert flight.maker("second") == "second"
 
 
 def test_one_whose_deadline_has_passed_while_it_waited_makes_nothing() -> None:

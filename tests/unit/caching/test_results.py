@@ -168,9 +168,9 @@ def test_who_takes_over_finds_what_was_made_in_between() -> None:
     store = cache()
 
     class Late(type(store.flights)):  # type: ignore[misc]
-        def get(self, key, make, deadline):  # type: ignore[no-untyped-def]
+        def get(self, key, *others):  # type: ignore[no-untyped-def]
             store.answers.put(key, MADE)
-            return super().get(key, make, deadline)
+            return super().get(key, *others)
 
     store.flights = Late()
     assert store.answer(lambda: KEYS, never, NO_DEADLINE).cache == "hit"

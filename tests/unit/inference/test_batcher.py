@@ -211,6 +211,18 @@ def test_what_all_networks_keep_is_told_together_and_given_back_together() -> No
     assert batcher.held() == 0
 
 
+def test_a_network_that_cannot_give_back_what_it_keeps_hinders_nobody(caplog: pytest.LogCaptureFixture) -> None:
+    def fail() -> None:
+        raise RuntimeError
+
+    batcher = Batcher(runs=1)
+    for release in (fail, lambda: None):
+        batcher.run(Network("hayao", Named(1), Named(1), run_bytes=10, release=release), picture(side=4))
+    batcher.release()
+    assert batcher.held() == 10 * 16
+    assert "hayao: memory was not given back." in caplog.text
+
+
 def test_every_run_is_told_with_its_style_and_its_pictures() -> None:
     class Counting(Observer):
         def __init__(self) -> None:
