@@ -35,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
     large = [] if options.no_large else large_pictures(options.out / "large")
     # Small ones first: Hypothesis makes a finding smaller by moving towards the first.
     seeds = [*small_pictures(), *case_book()]
-    with Subject() as subject:
+    with Subject(whole=options.whole) as subject:
         campaign = Campaign(options.out, subject, seeds, large, number=options.seed)
         progress = campaign.run(options.inputs, _teller(options.inputs))
     print(_summary(progress))
@@ -53,6 +53,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--seed", type=whole_number(0), default=1, metavar="N", help="another number draws other changes (default: 1)"
+    )
+    parser.add_argument(
+        "--whole", action="store_true", help="decode in all pixels, as for answers of the original size"
     )
     parser.add_argument("--no-large", action="store_true", help="leave out the vast pictures, which take seconds each")
     parser.add_argument(

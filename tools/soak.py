@@ -8,7 +8,9 @@ cache, asked for one thing at a time.
 
 A failure is: a 500, a picture or an error that is not the expected one, no answer at all (unless the connection was
 cut by the kill itself), a traceback in the service's log, a new worker that does not come, memory that has grown by 5 %
-over that of the first five minutes. soak.json, rewritten every few seconds, says how it goes. Exit code 1 where any is.
+over that of the first five minutes. With kills, marks of memory are of workers of the same age; --kill-every above the
+length shows what one worker comes to. soak.json, rewritten every few seconds, says how it goes. Exit code 1 where any
+is.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from tools.soaking.soak import Soak
 
 MINUTES: Final = 30.0
 KILL_SECONDS: Final = 300.0
-"""Between two kills, and between two marks of memory."""
+"""Between two kills."""
 REDIS_SECONDS: Final = 120.0
 
 # Little is remembered, and not for long, so that the same orders are worked on again and again.

@@ -1,7 +1,8 @@
 """The process that decodes: ``python -m tools.fuzz.decoder``, fed and watched by tools.fuzz.subject.
 
 Standard input: for each file its length (4 bytes, network order) and its bytes. Standard output: for each a line of
-JSON, the fields of Outcome. A process of its own, so that what kills it kills nothing else.
+JSON, the fields of Outcome. A process of its own, so that what kills it kills nothing else. With --whole, very large
+pictures are decoded in all their pixels, as for answers of the original size.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import numpy as np
 
 from app.conversion import WORKING_PIXELS
 from app.errors import RequestError
-from app.imaging.decode import Decoded, DecodeLimits, decode, look
+from app.imaging.decode import Decoded, DecodeLimits, Seen, decode, look
 from tools.fuzz.memory import fill_new_memory, forget_peak, limit_growth, peak_mib, resident_mib
 
 ROOM_MIB: Final = 2048
@@ -37,7 +38,11 @@ _FILL: Final = 0x5A
 _SLACK_MIB: Final = 32
 """By which decoding may exceed what a look at the header promised: for strips of a megapixel, and small pictures."""
 
+WHOLE: Final = "--whole"
+LIMITS: Final = DecodeLimits()
+
 _DecodeOne: TypeAlias = Callable[[bytes], Decoded]
+_Foresee: TypeAlias = Callable[[bytes], Seen]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +61,16 @@ class Outcome:
 
 def main() -> None:
     """Decode what comes in, until nothing comes any more."""
-    stand_in = sys.argv[1] if len(sys.argv) > 1 else ""
-    decode_one = _named(stand_in) if stand_in else _as_service()
+    words = sys.argv[1:]
+    working_pixels = None if WHOLE in words else WORKING_PIXELS
+    stand_in = next((word for word in words if word != WHOLE), "")
+    decode_one = _named(stand_in) if stand_in else partial(decode, limits=LIMITS, working_pixels=working_pixels)
+    foresee = None if stand_in else partial(look, limits=LIMITS, working_pixels=working_pixels)
     faulthandler.enable()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     limit_growth(ROOM_MIB)
     while (data := _next_file(sys.stdin.buffer)) is not None:
-        print(json.dumps(asdict(examine(data, decode_one, foreseen=not stand_in))), flush=True)
-
-
-def _as_service() -> _DecodeOne:
-    return partial(decode, limits=DecodeLimits(), working_pixels=WORKING_PIXELS)
+        print(json.dumps(asdict(examine(data, decode_one, foresee))), flush=True)
 
 
 def _named(name: str) -> _DecodeOne:
@@ -83,14 +87,14 @@ def _next_file(stream: IO[bytes]) -> bytes | None:
     return stream.read(int(length))
 
 
-def examine(data: bytes, decode_one: _DecodeOne, *, foreseen: bool) -> Outcome:
-    """Decode ``data`` and see that the answer is one the service may give; with ``foreseen``, what a look foresees."""
+def examine(data: bytes, decode_one: _DecodeOne, foresee: _Foresee | None) -> Outcome:
+    """Decode ``data`` and see that the answer is one the service may give, and one that ``foresee`` has foreseen."""
     forget_peak()
     before, start = resident_mib(), time.process_time()
     picture, answer, fault = _decode(data, decode_one)
     seconds, mib = time.process_time() - start, peak_mib() - before
     if picture is not None:
-        unforeseen = _unforeseen(data, picture, mib) if foreseen else ""
+        unforeseen = _unforeseen(data, picture, mib, foresee) if foresee else ""
         fault = _malformed(picture) or unforeseen or _unstable(data, picture, decode_one)
     return Outcome(answer, fault, round(seconds, 4), round(mib, 1))
 
@@ -121,10 +125,10 @@ def _malformed(picture: Decoded) -> str:
     return ""
 
 
-def _unforeseen(data: bytes, picture: Decoded, mib: float) -> str:
+def _unforeseen(data: bytes, picture: Decoded, mib: float, foresee: _Foresee) -> str:
     """What a look at the header, by which requests are let in, would have said otherwise."""
     try:
-        seen = look(data, DecodeLimits(), working_pixels=WORKING_PIXELS)
+        seen = foresee(data)
     except RequestError as error:
         return f"a picture that a look refuses: {error.code}"
     if (seen.width, seen.height) != (picture.width, picture.height) or seen.decoded != picture.rgb.shape[1::-1]:

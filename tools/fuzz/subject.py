@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import IO, Final, Self
 
 from app.config import PROJECT_ROOT
-from tools.fuzz.decoder import Outcome
+from tools.fuzz.decoder import WHOLE, Outcome
 
 HUNG_SECONDS: Final = 120.0
 """Without an answer for so long, by the clock on the wall, it hangs: generous, since others may use the machine."""
@@ -36,10 +36,16 @@ class _Child:
 
 
 class Subject:
-    """``decode_one`` (``module:function``) stands in for the service's decoder, in tests."""
+    """``decode_one`` (``module:function``) stands in for the service's decoder, in tests.
 
-    def __init__(self, decode_one: str | None = None, *, hung_seconds: float = HUNG_SECONDS) -> None:
-        self._command = [sys.executable, "-m", "tools.fuzz.decoder", *([decode_one] if decode_one else [])]
+    whole: decode very large pictures in all their pixels.
+    """
+
+    def __init__(
+        self, decode_one: str | None = None, *, whole: bool = False, hung_seconds: float = HUNG_SECONDS
+    ) -> None:
+        words = [*([decode_one] if decode_one else []), *([WHOLE] if whole else [])]
+        self._command = [sys.executable, "-m", "tools.fuzz.decoder", *words]
         self._hung_seconds = hung_seconds
         self._child: _Child | None = None
         self._fed = 0

@@ -22,13 +22,15 @@ SERVICES: Final[Mapping[str, Mapping[str, str]]] = {
     "plain": {
         "ANIMEBOOTH_CACHE_MIB": "0",
         "ANIMEBOOTH_BATCH": "1",
+        "ANIMEBOOTH_CONCURRENCY": "64",
         "ANIMEBOOTH_MAX_REQUESTS": "2000",
         "ANIMEBOOTH_DEADLINE": "3600",
         "ANIMEBOOTH_MEMORY_MIB": "1000000",
     },
 }
 """The service by default, and the same without what is there for many people at once: nothing is remembered, nothing
-drawn together, and everybody is let in, however long it takes."""
+is drawn together, nobody is turned away however long it takes, and 64 are worked on at once, whatever they cost; the
+rest waits in line, since a machine has no memory for all of them."""
 
 _ANSWER_LIMIT: Final = 10.0
 

@@ -27,6 +27,8 @@ CROWD_EVERY: Final = 20.0
 CROWD: Final = 10
 PAGES: Final = ("/", "/healthz", "/styles", "/docs", "/openapi.json", "/no-such-page")
 SAVE_SECONDS: Final = 5.0
+MARK_EVERY: Final = 300.0
+"""Seconds between two marks of memory."""
 MOST_PAUSE: Final = 0.3
 """Seconds between a visitor's orders."""
 
@@ -58,7 +60,9 @@ class Soak:
                 self._every(HOSTILE_EVERY, self._let_hostile_in),
                 self._every(HOSTILE_EVERY, self._look_at_page),
                 self._every(redis_seconds, self._trouble_redis),
-                self._every(kill_seconds, self._mark_and_kill),
+                # Before the kills, which may be due at the same moment.
+                self._every(MARK_EVERY, self._mark),
+                self._every(kill_seconds, self._kill),
                 self._every(SAVE_SECONDS, self._weigh_and_save(save)),
             )
             await asyncio.gather(*self._acts)
@@ -116,8 +120,10 @@ class Soak:
         freeze = self._chance.random() < 0.5
         await trouble_redis(self._redis, self._ledger, REDIS_TROUBLE_SECONDS, freeze=freeze)
 
-    async def _mark_and_kill(self) -> None:
+    async def _mark(self) -> None:
         self._ledger.mark()
+
+    async def _kill(self) -> None:
         await kill_worker(self._server, self._ledger)
 
     def _weigh_and_save(self, save: Callable[[], None]) -> Callable[[], Awaitable[None]]:

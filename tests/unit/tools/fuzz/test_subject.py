@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
+from io import BytesIO
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
+from app.conversion import WORKING_PIXELS
+from app.imaging.decode import look
 from tests.casebook import case
 from tests.unit.imaging.makers import RGB, png_file, scene
 from tests.unit.tools.fuzz import bad_decoders
-from tools.fuzz.decoder import Outcome, examine
+from tools.fuzz.decoder import LIMITS, Outcome, examine
 from tools.fuzz.subject import Subject
+
+FORESEE = partial(look, limits=LIMITS, working_pixels=WORKING_PIXELS)
 
 BAD = "tests.unit.tools.fuzz.bad_decoders"
 
@@ -59,12 +66,22 @@ def test_faults_are_told_and_the_next_file_is_taken(decoder: str, fault: str) ->
 
 def test_a_picture_must_be_what_a_look_at_its_header_foresees() -> None:
     small, large = (png_file(scene(*size), 8, RGB) for size in ((4, 3), (8, 6)))
-    assert examine(small, bad_decoders.good, foreseen=True).fault == ""
-    assert examine(large, bad_decoders.good, foreseen=True).fault == "a picture of (3, 4, 3) that looked like (8, 6)"
-    assert (
-        examine(b"text", bad_decoders.good, foreseen=True).fault == "a picture that a look refuses: unsupported-image"
-    )
-    assert examine(small, lambda _: bad_decoders.hungry(b"bad"), foreseen=True).fault.startswith("more memory than")
+    assert examine(small, bad_decoders.good, FORESEE).fault == ""
+    assert examine(large, bad_decoders.good, FORESEE).fault == "a picture of (3, 4, 3) that looked like (8, 6)"
+    assert examine(b"text", bad_decoders.good, FORESEE).fault == "a picture that a look refuses: unsupported-image"
+    assert examine(small, lambda _: bad_decoders.hungry(b"bad"), FORESEE).fault.startswith("more memory than")
+
+
+def test_a_vast_picture_is_decoded_reduced_or_as_a_whole() -> None:
+    file = BytesIO()
+    Image.new("RGB", (6500, 5000), "gray").save(file, "JPEG")
+    mib = []
+    for whole in (False, True):
+        with Subject(whole=whole) as process:
+            outcome = process.examine(file.getvalue())
+        assert (outcome.answer, outcome.fault) == ("jpeg", "")
+        mib.append(outcome.mib)
+    assert mib[0] < 60 < 90 < mib[1]
 
 
 def test_memory_is_told_for_each_file_alone() -> None:
