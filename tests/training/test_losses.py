@@ -8,7 +8,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="PyTorch (requirements-tools.txt) is not installed")
 
 from tools.measures.similarity import ssim as measured_ssim
-from training.losses import LossWeights, black_hat, loss_terms, luma, ssim, total
+from training.losses import MISSING, LossWeights, black_hat, loss_terms, luma, ssim, total
 
 
 def paper() -> torch.Tensor:
@@ -29,6 +29,11 @@ def test_the_same_costs_nothing() -> None:
 @pytest.mark.parametrize("name", ["nearness", "slopes", "tones", "structure", "lines"])
 def test_a_missing_line_costs_in_every_term(name: str) -> None:
     assert float(loss_terms(paper(), inked(), 1)[name]) > 1e-3
+
+
+def test_a_missing_line_costs_more_than_one_too_many() -> None:
+    missing, needless = (float(loss_terms(*pair, 0)["lines"]) for pair in ((paper(), inked()), (inked(), paper())))
+    assert missing == pytest.approx(MISSING * needless, rel=1e-5)
 
 
 def test_tone_alone_is_no_matter_of_lines_or_slopes() -> None:
