@@ -39,7 +39,7 @@ FACE_TURN: Final = 0.06
 """Largest turn of a face's square in radians: eyes are found to within 3 degrees."""
 
 MOUTH_DROP: Final = 1.07
-"""Eye distances from the eyes down to the mouth: 1.07 +- 0.06 by BlazeFace's key points on 117 faces that look ahead."""
+"""Eye distances from the eyes down to the mouth: 1.07 +- 0.06, by BlazeFace on 117 faces that look ahead."""
 
 Cut = Callable[[RgbImage, np.random.Generator], RgbImage | None]
 """A photo and randomness to a square of SIDE px, or None where the photo has none to give."""
