@@ -12,6 +12,7 @@ broken off. Exit code 1 where anything has been found. Linux only: what memory h
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import time
 from collections.abc import Callable
@@ -20,7 +21,7 @@ from typing import Final
 
 from app.config import PROJECT_ROOT
 from tools.command import FAILED, run_command, whole_number
-from tools.fuzz.campaign import Campaign, Extreme, Progress
+from tools.fuzz.campaign import MOST_MIB, Campaign, Extreme, Progress
 from tools.fuzz.seeds import case_book, large_pictures, small_pictures
 from tools.fuzz.subject import Subject
 
@@ -36,7 +37,8 @@ def main(arguments: list[str] | None = None) -> int:
     # Small ones first: Hypothesis makes a finding smaller by moving towards the first.
     seeds = [*small_pictures(), *case_book()]
     with Subject(whole=options.whole) as subject:
-        campaign = Campaign(options.out, subject, seeds, large, number=options.seed)
+        most = math.inf if options.whole else MOST_MIB
+        campaign = Campaign(options.out, subject, seeds, large, number=options.seed, most_mib=most)
         progress = campaign.run(options.inputs, _teller(options.inputs))
     print(_summary(progress))
     return FAILED if progress.findings else 0

@@ -90,7 +90,7 @@ class Floor:
             raise Refused("memory", TooLargeToDraw())
         if len(self._working) + len(self._line) >= self._most:
             raise Refused("queue", Overloaded(seconds=told(self.backlog(now))))
-        ticket.expected = self._pace.seconds(ticket.work)
+        ticket.expected = self._pace.seconds(ticket.work, now=now)
         ticket.patience = ticket.arrived + self._ageing * ticket.expected
         place = self._place_for(ticket, now)
         self._line.insert(place, ticket)
@@ -154,7 +154,7 @@ class Floor:
         """``ticket``, under way, has turned out to have so many pixels more to draw."""
         self._charge(now)
         ticket.more = pixels
-        ticket.expected = self._pace.seconds(ticket.work, pixels)
+        ticket.expected = self._pace.seconds(ticket.work, pixels, now=now)
 
     def leave(self, ticket: Ticket, now: float, *, done: bool) -> None:
         """``ticket`` is gone, with its answer if it is ``done``."""
@@ -165,7 +165,7 @@ class Floor:
         self._working.remove(ticket)
         # Who was cut short teaches nothing, unless that it takes longer than was thought.
         if done or ticket.used > ticket.expected:
-            self._pace.learn(ticket.work, ticket.more or 0.0, ticket.used)
+            self._pace.learn(ticket.work, ticket.more or 0.0, ticket.used, now=now)
 
     def _charge(self, now: float) -> None:
         spent, self._told = now - self._told, now

@@ -105,7 +105,7 @@ def _held(format: UploadFormat, upload: Upload, decoded: int) -> float:
         return upload.held * stored + _GIVEN * decoded * (1 if upload.orientation == 1 else 2)
     # Reduced while it is decoded. In several scans, which have a figure of their own, all coefficients are kept too.
     coefficients = upload.held * stored if upload.held != USUALLY_HELD else 0
-    return coefficients + USUALLY_HELD * decoded
+    return coefficients + (USUALLY_HELD + upload.inks) * decoded
 
 
 def decode(data: bytes, limits: DecodeLimits, *, working_pixels: int | None = None) -> Decoded:

@@ -89,7 +89,8 @@ class Progress:
 class Campaign:
     """Runs batches against ``subject`` and keeps ``folder``/state.json and the files of its findings.
 
-    number: draws other files for another number. batch: files between two savings of the state.
+    number: draws other files for another number. batch: files between two savings of the state. most_mib: what one file
+    may take.
     """
 
     def __init__(
@@ -101,12 +102,14 @@ class Campaign:
         *,
         number: int,
         batch: int = BATCH,
+        most_mib: float = MOST_MIB,
     ) -> None:
         self._folder = folder
         self._subject = subject
         self._seeds = [item for item in seeds if item.data]
         self._large = [item for item in large if item.data]
         self._batch = batch
+        self._most_mib = most_mib
         self.progress = self._resumed(number)
 
     def _resumed(self, number: int) -> Progress:
@@ -164,14 +167,14 @@ class Campaign:
             return outcome.fault
         seconds, mib = outcome.seconds, outcome.mib
         for _ in range(_TRIES - 1):
-            if seconds <= MOST_SECONDS and mib <= MOST_MIB:
+            if seconds <= MOST_SECONDS and mib <= self._most_mib:
                 return ""
             again = self._subject.examine(mutant.data)
             if again.fault:
                 return again.fault
             seconds, mib = min(seconds, again.seconds), max(mib, again.mib)
-        if mib > MOST_MIB:
-            return f"over {MOST_MIB:g} MiB ({outcome.answer})"
+        if mib > self._most_mib:
+            return f"over {self._most_mib:g} MiB ({outcome.answer})"
         return f"over {MOST_SECONDS:g} s ({outcome.answer})" if seconds > MOST_SECONDS else ""
 
     def _count(self, mutant: Mutant, outcome: Outcome) -> None:

@@ -43,6 +43,9 @@ _METADATA: Final = frozenset({*range(0xE0, 0xF0), _COMMENT}) - {_APP0_JFIF, _APP
 
 _MODES: Final[Mapping[int, Literal["L", "RGB", "CMYK"]]] = {1: "L", 3: "RGB", 4: "CMYK"}
 
+_INKS_HELD: Final = 2.0
+"""Bytes more a pixel: four inks beside three colours are seven bytes, and some of both is held twice in strips."""
+
 _EXIF_SIGNATURE: Final = b"Exif\0\0"
 _ICC_SIGNATURE: Final = b"ICC_PROFILE\0"
 
@@ -94,6 +97,7 @@ def open_upload(data: bytes) -> Upload:
         orientation(_first_exif(data, segments)),
         _profile(data, segments),
         USUALLY_HELD if _in_one_scan(data, segments, components) else _held(data[frame.body + 6 : frame.end]),
+        _INKS_HELD if _MODES.get(components) == "CMYK" else 0.0,
     )
 
 

@@ -49,7 +49,8 @@ class Upload:
 
     width, height: as stored, in pixels. orientation: 1 to 8 as in EXIF, still to be applied. icc: the embedded
     profile, unchecked. load: decodes; takes the factor (1, 2, 4 or 8) by which the caller wants the picture reduced.
-    held: bytes that the decoder holds for each pixel at its peak, a picture reduced by 2 included.
+    held: bytes that the decoder holds for each pixel at its peak, a picture reduced by 2 included. inks: bytes more for
+    each pixel that a JPEG gives, where it has inks in place of colours.
     """
 
     width: int
@@ -58,6 +59,7 @@ class Upload:
     orientation: int = 1
     icc: bytes | None = None
     held: float = USUALLY_HELD
+    inks: float = 0.0
 
 
 def pillow_raster(image: Image.Image, factor: int, *, tone: Tone | None = None, key: int | None = None) -> Raster:

@@ -6,7 +6,7 @@ import pytest
 
 from app.admission.floor import CAUTION, Floor, Refused
 from app.admission.memory import Memory
-from app.admission.pace import Pace
+from app.admission.pace import STALE, Pace
 from app.admission.ticket import Ticket
 from app.admission.work import Work
 from app.errors import Overloaded, TooLargeToDraw
@@ -277,6 +277,20 @@ class TestTheDoor:
         floor.come(5)
         assert floor.come(1, within=6.0 * CAUTION) in floor.waiting
         refusal(floor, 1, within=7.0 * CAUTION - 0.01)
+
+    def test_a_kind_that_once_took_too_long_is_not_turned_away_for_ever(self) -> None:
+        floor = Here(lanes=2)
+        floor.leave(floor.come(1, kind="slow"), 50.0, done=True)
+        for now in range(50, 80):
+            floor.leave(floor.come(1, now), now + 1.0, done=True)
+        for now in (81.0, 50.0 + STALE):
+            floor.leave(floor.come(1, now - 1), now, done=True)
+            usual = floor.come(1, now)
+            with pytest.raises(Refused):
+                floor.come(1, now, within=10, kind="slow")
+            floor.leave(usual, now + 1, done=True)
+        floor.come(1, 52.0 + STALE)
+        assert floor.come(1, 52.0 + STALE, within=10, kind="slow") in floor.working
 
     def test_where_nobody_else_is_there_it_may_try_though_it_seems_hopeless(self) -> None:
         floor = Here()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.admission.pace import Pace
+from app.admission.pace import STALE, Pace
 from app.admission.work import Work
 
 USUAL = Work("hayao auto", 500_000)
@@ -59,3 +59,13 @@ def test_what_turns_up_on_the_way_is_learned_apart_from_the_pace() -> None:
     assert pace.seconds(USUAL) == pytest.approx(0.2)
     assert pace.seconds(USUAL, more=0) == pytest.approx(0.1)
     assert pace.seconds(USUAL, more=1_500_000) == pytest.approx(0.4)
+
+
+def test_a_kind_that_was_not_met_for_long_goes_at_the_pace_of_all_again() -> None:
+    """Who is turned away because its kind takes too long teaches nothing, and would be turned away for ever."""
+    pace, slow = Pace(weight=0.5), Work("shinkai auto", 500_000)
+    pace.learn(slow, 0, 90.0, now=0.0)
+    for second in range(20):
+        pace.learn(USUAL, 0, 0.1, now=float(second))
+    assert pace.seconds(slow, now=STALE) == pytest.approx(90.0)
+    assert pace.seconds(slow, now=STALE + 1) == pytest.approx(0.1, rel=0.01)

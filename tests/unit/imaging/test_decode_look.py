@@ -49,6 +49,11 @@ def test_a_jpeg_costs_what_it_is_decoded_to_and_a_png_what_it_has() -> None:
     assert png.bytes > 4 * jpeg.bytes
 
 
+def test_a_jpeg_of_inks_costs_more() -> None:
+    colours, inks = (look(saved(picture, "JPEG"), DecodeLimits()) for picture in (PICTURE, PICTURE.convert("CMYK")))
+    assert inks.bytes >= 8 / 6 * colours.bytes
+
+
 def test_a_jpeg_in_several_scans_costs_more() -> None:
     plain, progressive = (look(saved(PICTURE, "JPEG", progressive=several), DecodeLimits()) for several in (0, 1))
     assert progressive.bytes > 1.5 * plain.bytes
