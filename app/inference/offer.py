@@ -7,9 +7,9 @@ from typing import Final
 
 from app.inference.card import ModelCard, WeightFile
 
-HALF: Final = 0.5
-"""A variant of at most this share of the other's bytes is worth having whatever its speed. Counted in whole per cents:
-a graph's names and shapes do not shrink with its weights."""
+HALF: Final = 0.51
+"""A variant of at most this share of the other's bytes is worth having whatever its speed: half, and a graph's names and
+shapes, which do not shrink with its weights."""
 
 FASTER: Final = 0.95
 """Of the other's time, at most: two runs of one network differ by as much as a twentieth."""
@@ -42,6 +42,6 @@ def _why_not(card: ModelCard, weights: WeightFile, processor: str) -> str | None
     if against is None or (verified.sha256, verified.against_sha256) != (weights.sha256, against.sha256):
         return "its card's verify result is of other files"
     quicker = verified.time.get(processor, 1) <= FASTER
-    if quicker or round(weights.bytes / against.bytes, 2) <= HALF:
+    if quicker or weights.bytes / against.bytes <= HALF:
         return None
     return f"it is more than half the size of {verified.against} and not known to be faster on {processor}"

@@ -22,20 +22,21 @@ from tools.convert.epsilons import restore_epsilons
 from tools.networks.animegan_v2 import AnimeGANv2, PictureNorm
 from tools.networks.animegan_v3 import AnimeGANv3, enlarge, from_tensorflow
 from tools.networks.lite import Lite, lite_like
+from tools.networks.lite2 import lite2_like
 
 
 def parameters(network: nn.Module) -> int:
     return sum(parameter.numel() for parameter in network.parameters())
 
 
-def test_lite_takes_the_published_weights_and_answers_as_they_do() -> None:
+def test_lite2_takes_the_shipped_weights_and_answers_as_they_do() -> None:
     path = PROJECT_ROOT / "models" / "lite_hayao.onnx"
     weights = weights_in(path)
-    network = lite_like(weights)
+    network = lite2_like(weights)
     network.load_state_dict({key: weights[key] for key in network.state_dict()})
     picture = noise(1, 3, 96, 200)
     published = ort.InferenceSession(str(path)).run(None, {"input": picture.numpy()})[0]
-    assert parameters(network) == 485_868
+    assert parameters(network) == 476_140
     np.testing.assert_allclose(network(picture).detach().numpy(), published, atol=1e-5)
 
 

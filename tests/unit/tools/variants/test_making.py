@@ -119,8 +119,8 @@ def test_other_weights_take_the_place_of_all_variants(models: Path) -> None:
 
 def test_weights_that_need_what_the_table_does_not_say_are_refused(models: Path) -> None:
     before = (models / "models.toml").read_bytes()
-    with pytest.raises(ToolError, match=r"does not fit style hayao .* halo is 112 there and 120 here"):
-        put_weights(models, "hayao", models / "lite_cute.onnx", lambda path: replace(NEEDS, halo=120))
+    with pytest.raises(ToolError, match=r"does not fit style hayao .* halo is 144 there and 152 here"):
+        put_weights(models, "hayao", models / "lite_cute.onnx", lambda path: replace(NEEDS, halo=152))
     assert (models / "models.toml").read_bytes() == before
 
 
