@@ -186,6 +186,19 @@ def test_a_portrait_is_not_laid_over_a_photo_it_does_not_match(page: Page) -> No
     expect(pair(page).locator("[role=slider]")).to_be_hidden()
 
 
+def test_a_portrait_is_a_style_of_its_own_that_gives_way_to_the_options(page: Page) -> None:
+    choose(page, CASES / "exif_o6.jpg")
+    expect(handle(page)).to_be_visible()
+    with page.expect_response("**/convert"):
+        page.get_by_role("radio", name="Portrait").check()
+    width, height = picture(page).size
+    assert width == height
+    open_options(page)
+    with page.expect_response("**/convert"):
+        page.get_by_role("combobox", name="Faces").select_option("auto")
+    assert picture(page).size == (480, 640)
+
+
 def test_a_photo_the_browser_cannot_show_is_drawn_all_the_same(page: Page) -> None:
     choose(page, CASES / "heic_irot6.heic")
     width, height = picture(page).size
