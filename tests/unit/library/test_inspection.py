@@ -38,12 +38,11 @@ class Found:
     ends: str = ""
 
 
-LITE = Found("NCHW", 8, 8, None, local=True, halo=112)
 LITE2 = Found("NCHW", 8, 8, None, local=True, halo=144)
 
 TABLE: dict[str, tuple[Path, Found]] = {
     **{
-        f"lite_{name}": (MODELS / f"lite_{name}.onnx", LITE2 if name.startswith("hayao") else LITE)
+        f"lite_{name}": (MODELS / f"lite_{name}.onnx", LITE2)
         for name in ("hayao", "cute", "hayao_fp16", "hayao_int8", "cute_int8")
     },
     "tiny_Cute": (REFERENCE / "AnimeGANv3_tiny_Cute.onnx", Found("NHWC", 16, 32, None, False, 48, "Tanh")),
