@@ -8,8 +8,8 @@ from typing import Final
 from app.inference.card import ModelCard, WeightFile
 
 HALF: Final = 0.51
-"""A variant of at most this share of the other's bytes is worth having whatever its speed: half, and a graph's names and
-shapes, which do not shrink with its weights."""
+"""A variant of at most this share of the other's bytes is worth having whatever its speed: half, and a graph's names
+and shapes, which do not shrink with its weights."""
 
 FASTER: Final = 0.95
 """Of the other's time, at most: two runs of one network differ by as much as a twentieth."""
