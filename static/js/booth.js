@@ -115,7 +115,7 @@ export class Booth {
     const { blob, format } = await this.#photo.forSize(wishes.size);
     signal.throwIfAborted();
     if (blob.size > this.limits.max_upload_mib * MIB) throw this.#tooLarge();
-    const kind = [wishes.style, wishes.size, wishes.face].join(" ");
+    const kind = [wishes.style, wishes.size, wishes.face].filter(Boolean).join(" ");
     const answer = await convert(
       { photo: blob, name: this.#photo.name, wishes: format ? { format, ...wishes } : wishes },
       {

@@ -194,11 +194,11 @@ def test_the_colours_follow_the_system_until_chosen_by_hand(open_page: OpenPage)
 
 
 def test_the_usual_time_is_learned_from_answers_and_odd_storage_does_no_harm(page: Page) -> None:
-    page.evaluate("localStorage.setItem('usual-seconds', '{\"cute 768 auto\": \"soon\"}')")
+    page.evaluate("localStorage.setItem('usual-seconds', '{\"cute 768\": \"soon\"}')")
     page.reload()
     try_sample(page)
     pair(page)
-    learned = page.evaluate("JSON.parse(localStorage.getItem('usual-seconds'))['cute 768 auto']")
+    learned = page.evaluate("JSON.parse(localStorage.getItem('usual-seconds'))['cute 768']")
     assert len(learned) == 1
     assert learned[0] > 0
 
