@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -48,6 +49,8 @@ def test_the_service_takes_the_network(taught: Path, tmp_path: Path) -> None:
         "student", in_all_languages("Student"), in_all_languages("."), "scene", None, "lite2", None,
         Licence("CC0-1.0", "Ours."), True, 512,
     )  # fmt: skip
+    (tmp_path / "models").mkdir()
+    shutil.copy(PROJECT_ROOT / "models" / "models.toml", tmp_path / "models")
     card = add_style(
         tmp_path / "models", taught / "student.onnx", about, sample_photos(PROJECT_ROOT / "static"), threads=1
     )
