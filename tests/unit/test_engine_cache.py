@@ -221,7 +221,7 @@ def test_who_waits_for_anothers_picture_is_told_where_that_is() -> None:
         assert {first.result(LIMIT).cache, second.result(LIMIT).cache} == {"miss", "joined"}
 
 
-def test_who_finishes_a_drawing_has_a_place_and_takes_memory_as_everybody() -> None:
+def test_who_finishes_a_drawing_waits_at_the_desk_and_may_be_refused_there() -> None:
     engine = caching(counted())
     engine.convert(PICTURE)
     desk = engine._runtime().desk

@@ -101,14 +101,10 @@ class Ledger:
 
     @property
     def growth(self) -> float | None:
-        """By how much the later marks' median is above the first, as a share; None while there is no later one.
-
-        The median: how much a worker has come to keep after some minutes depends on which large pictures happened to
-        meet in it, by a tenth either way.
-        """
+        """By how much the highest later mark is above the first, as a share; None while there is no later one."""
         if len(self.marks) < 2:
             return None
-        return statistics.median(mib for _, mib in self.marks[1:]) / self.marks[0][1] - 1
+        return max(mib for _, mib in self.marks[1:]) / self.marks[0][1] - 1
 
     def verdicts(self) -> dict[str, bool]:
         """What is asked of the service, and whether it holds."""
