@@ -25,9 +25,6 @@ from torch.nn.functional import avg_pool2d, conv2d, max_pool2d
 LINE_WINDOW: Final = 7
 """Side of the black-hat's square in px: ink is up to 5 px wide at the sizes that are drawn."""
 
-MISSING: Final = 2.0
-"""How much more a line counts that is too faint than one that is too dark."""
-
 _SIGMA, _RADIUS = 1.5, 5
 _STABILIZERS: Final = ((0.01 * 2) ** 2, (0.03 * 2) ** 2)
 """C1 and C2 of Wang et al. (2004), equation 13, for a range of 2."""
@@ -37,17 +34,20 @@ _LUMA: Final = (0.299, 0.587, 0.114)
 
 @dataclass(frozen=True, slots=True)
 class LossWeights:
-    """How much each term counts."""
+    """How much each term counts; missing: how much more a line that is too faint than one that is too dark."""
 
     nearness: float = 1.0
     slopes: float = 0.5
     tones: float = 0.5
     structure: float = 0.5
     lines: float = 2.0
+    missing: float = 2.0
 
 
-def loss_terms(drawn: Tensor, wanted: Tensor, channel: int) -> Mapping[str, Tensor]:
+def loss_terms(drawn: Tensor, wanted: Tensor, channel: int, missing: float) -> Mapping[str, Tensor]:
     """Each term by its name in LossWeights. channel: of the three, whose structure is looked at in this step.
+
+    missing: as in LossWeights.
 
     One channel a step is a third of the work and the same in the mean.
     """
@@ -57,7 +57,7 @@ def loss_terms(drawn: Tensor, wanted: Tensor, channel: int) -> Mapping[str, Tens
         "slopes": _across(difference).abs().mean() + _down(difference).abs().mean(),
         "tones": avg_pool2d(difference, 4).abs().mean(),
         "structure": 1 - ssim(drawn[:, channel : channel + 1], wanted[:, channel : channel + 1]),
-        "lines": _uneven(black_hat(luma(drawn)) - black_hat(luma(wanted))).mean(),
+        "lines": _uneven(black_hat(luma(drawn)) - black_hat(luma(wanted)), missing).mean(),
     }
 
 
@@ -77,8 +77,8 @@ def black_hat(plane: Tensor, side: int = LINE_WINDOW) -> Tensor:
     return -_dilated(-_dilated(plane, side), side) - plane
 
 
-def _uneven(difference: Tensor) -> Tensor:
-    return difference.abs() + (MISSING - 1) * torch.relu(-difference)
+def _uneven(difference: Tensor, missing: float) -> Tensor:
+    return difference.abs() + (missing - 1) * torch.relu(-difference)
 
 
 def _dilated(plane: Tensor, side: int) -> Tensor:

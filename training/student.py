@@ -58,8 +58,9 @@ class Student:
         for group in self._optimizer.param_groups:
             group["lr"] = self._recipe.rate_at(step, progress)
         photos, wanted = (half.to(self._machine.device, memory_format=torch.channels_last) for half in batch)
-        terms = loss_terms(self._drawn(photos), wanted.contiguous(), step % 3)
-        loss = total(terms, self._recipe.weights)
+        weights = self._recipe.weights
+        terms = loss_terms(self._drawn(photos), wanted.contiguous(), step % 3, weights.missing)
+        loss = total(terms, weights)
         self._optimizer.zero_grad(set_to_none=True)
         loss.backward()
         clip_grad_norm_(self.network.parameters(), LARGEST_GRADIENT)

@@ -20,6 +20,7 @@ from tools.pictures import DEFAULT_FOLDERS, find_photos
 from training import crops, held_out
 from training.course import Course, Row
 from training.judge import Kept, judge
+from training.losses import LossWeights
 from training.outcome import Outcome, judged, write_card, write_curve, write_looks, write_network, write_report
 from training.pairs import PairFolder, make_all
 from training.photos import split
@@ -61,6 +62,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--batch", type=whole_number(1), default=8, help="squares a step (default: 8)")
     parser.add_argument("--crop", type=_crop, default=192, help="side of those squares in px (default: 192)")
     parser.add_argument("--rate", type=float, default=2e-3, help="AdamW's highest rate (default: 0.002)")
+    parser.add_argument(
+        "--missing",
+        type=float,
+        default=LossWeights().missing,
+        help=f"how much more a line counts that is too faint than one too dark (default: {LossWeights().missing:g})",
+    )
     parser.add_argument("--start", type=Path, help="weights (.pt) of an earlier student of this size to begin with")
     parser.add_argument("--plain", action="store_true", help="learn without branches")
     parser.add_argument("--seed", type=whole_number(0), default=0)
@@ -113,6 +120,7 @@ def _course(lesson: Lesson, pairs: PairFolder, kept: list[Kept]) -> Course:
         rate=options.rate,
         seed=options.seed,
         branches=not options.plain,
+        weights=LossWeights(missing=options.missing),
         focus=FOCUS if lesson.faces else 0.0,
         start_from=hashlib.sha256(check_file(options.start).read_bytes()).hexdigest() if options.start else None,
     )

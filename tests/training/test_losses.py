@@ -8,7 +8,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="PyTorch (requirements-tools.txt) is not installed")
 
 from tools.measures.similarity import ssim as measured_ssim
-from training.losses import MISSING, LossWeights, black_hat, loss_terms, luma, ssim, total
+from training.losses import LossWeights, black_hat, loss_terms, luma, ssim, total
 
 
 def paper() -> torch.Tensor:
@@ -22,22 +22,22 @@ def inked() -> torch.Tensor:
 
 
 def test_the_same_costs_nothing() -> None:
-    terms = loss_terms(inked(), inked(), 0)
+    terms = loss_terms(inked(), inked(), 0, 1.6)
     assert max(abs(float(term)) for term in terms.values()) < 1e-6
 
 
 @pytest.mark.parametrize("name", ["nearness", "slopes", "tones", "structure", "lines"])
 def test_a_missing_line_costs_in_every_term(name: str) -> None:
-    assert float(loss_terms(paper(), inked(), 1)[name]) > 1e-3
+    assert float(loss_terms(paper(), inked(), 1, 1.6)[name]) > 1e-3
 
 
 def test_a_missing_line_costs_more_than_one_too_many() -> None:
-    missing, needless = (float(loss_terms(*pair, 0)["lines"]) for pair in ((paper(), inked()), (inked(), paper())))
-    assert missing == pytest.approx(MISSING * needless, rel=1e-5)
+    missing, needless = (float(loss_terms(*pair, 0, 1.6)["lines"]) for pair in ((paper(), inked()), (inked(), paper())))
+    assert missing == pytest.approx(1.6 * needless, rel=1e-5)
 
 
 def test_tone_alone_is_no_matter_of_lines_or_slopes() -> None:
-    terms = loss_terms(paper() - 0.1, paper(), 0)
+    terms = loss_terms(paper() - 0.1, paper(), 0, 1.6)
     assert float(terms["tones"]) == pytest.approx(0.1, abs=1e-6)
     assert float(terms["lines"]) < 1e-6
     assert float(terms["slopes"]) < 1e-6
@@ -60,6 +60,6 @@ def test_structure_is_the_ssim_that_judges() -> None:
 
 
 def test_weights_count() -> None:
-    terms = loss_terms(paper(), inked(), 0)
+    terms = loss_terms(paper(), inked(), 0, 1.6)
     more = total(terms, LossWeights(lines=2.0)) - total(terms, LossWeights(lines=1.0))
     assert float(more) == pytest.approx(float(terms["lines"]), rel=1e-4)

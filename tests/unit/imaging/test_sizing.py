@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from threading import current_thread, main_thread
+
 import numpy as np
 import pytest
 from PIL import Image
 
 from app.imaging.sizing import (
+    WORTH_A_THREAD,
     Area,
     SizeRequirements,
     crop,
@@ -101,6 +104,32 @@ class TestResize:
         error = np.abs(resize(photo, 200, 150) - exact)
         assert error.mean() < 0.6, f"mean {error.mean():.2f}, worst {error.max()} of 255"
         assert error.max() <= 8, f"mean {error.mean():.2f}, worst {error.max()} of 255"
+
+    @pytest.mark.parametrize(
+        ("source", "target"), [((1280, 960), (768, 576)), ((1001, 1499), (513, 768)), ((810, 799), (409, 401))]
+    )
+    def test_two_threads_make_the_picture_that_one_makes(
+        self, source: tuple[int, int], target: tuple[int, int]
+    ) -> None:
+        assert target[0] * target[1] >= WORTH_A_THREAD
+        image = noise(*source)
+        alone = np.asarray(Image.fromarray(image).resize(target, Image.Resampling.LANCZOS))
+        error = np.abs(resize(image, *target).astype(int) - alone)
+        # Pillow has single precision for where the lower half begins: a sum on the edge is rounded to the other side.
+        assert error.max() <= 1
+        assert error.mean() < 1e-3
+
+    def test_what_fails_in_the_second_thread_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        whole = Image.fromarray
+
+        def fails(rows: RgbImage) -> Image.Image:
+            if current_thread() is not main_thread():
+                raise MemoryError
+            return whole(rows)
+
+        monkeypatch.setattr(Image, "fromarray", fails)
+        with pytest.raises(MemoryError):
+            resize(noise(800, 800), 400, 400)
 
 
 class TestPadding:
