@@ -35,8 +35,8 @@ SECONDS: Final = 15.0
 TIMES_CAPACITY: Final = 10.0
 HITS: Final = 100
 STAGES: Final = ("clients", "overload", "hits")
-WARM_UP: Final = (2, 3.0)
-"""Clients and seconds before anything is counted; also tells how many photos to prepare."""
+WARM_UP: Final = (2, 24)
+"""Clients and requests before anything is counted; also tells how many requests fill a stage."""
 
 _COLUMNS: Final = (
     *("stage", "pictures/s", "p50 ms", "p95 ms", "p99 ms", "pictures", "hits", "refused", "p50 ms", "failed", "MiB"),
@@ -83,7 +83,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--setting", action="append", default=[], metavar="NAME=VALUE", help="of the started service")
     parser.add_argument("--clients", type=count, nargs="+", default=CLIENTS, metavar="N", help=f"default: {numbers}")
-    parser.add_argument("--seconds", type=float, default=SECONDS, help="of each stage (default: %(default)s)")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="of each stage, about (default: %(default)s)")
     parser.add_argument(
         "--rate", type=float, help=f"people a second in overload (default: {TIMES_CAPACITY:g} x capacity)"
     )
@@ -119,11 +119,12 @@ def _run(name: str, target: Target, crowd: Crowd, album: Album, options: argpars
 
 async def _play(run: Run, target: Target, crowd: Crowd, album: Album, options: argparse.Namespace) -> None:
     stages = options.stages or STAGES
-    warm = await Stages(target, crowd, album, 1.0).closed(*WARM_UP)
-    play = Stages(target, crowd, album, max(1.0, warm.rate), played=1)
+    warm = await Stages(target, crowd, album).closed(*WARM_UP)
+    play = Stages(target, crowd, album, played=1)
     if "clients" in stages:
+        requests = max(2 * max(options.clients), round(warm.rate * options.seconds))
         for clients in options.clients:
-            run.clients.append(_told(await play.closed(clients, options.seconds)))
+            run.clients.append(_told(await play.closed(clients, requests)))
         run.verdicts += of_clients(run.clients)
     if "overload" in stages:
         capacity = max((stage.rate for stage in run.clients), default=warm.rate)

@@ -14,16 +14,18 @@ Ask: TypeAlias = Callable[[], Awaitable[Reply]]
 """Sends the next request and waits for its answer."""
 
 
-async def closed_loop(ask: Ask, clients: int, seconds: float) -> tuple[list[Reply], float]:
-    """``clients`` people who each send the next photo as soon as the last is answered, for ``seconds``.
+async def closed_loop(ask: Ask, clients: int, requests: int) -> tuple[list[Reply], float]:
+    """``clients`` people who each send the next photo as soon as the last is answered, until ``requests`` are sent.
 
-    Returns the replies and how long it took until the last one was there.
+    A number, not a time: what is asked for again has been asked for before, so that who gets further has less to do for
+    each. Returns the replies and how long it took until the last one was there.
     """
     replies: list[Reply] = []
+    left = iter(range(requests))
     start = time.monotonic()
 
     async def person() -> None:
-        while time.monotonic() - start < seconds:
+        for _ in left:
             replies.append(await ask())
 
     await asyncio.gather(*(person() for _ in range(clients)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from tools.load.client import Reply, convert, visitors
 from tools.load.gallery import VARIETY, Kind, photo
@@ -15,9 +15,6 @@ from tools.load.traffic import REPEATS, Wish, wishes
 from tools.load.watch import memory_watched
 
 Play: TypeAlias = Callable[[Ask], Awaitable[tuple[list[Reply], float]]]
-
-_AHEAD: Final = 1.5
-"""Photos made before a stage begins, as a multiple of what is expected to be sent: making one takes the processor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,22 +50,19 @@ class Stages:
     Each sends photos like those of the others, in the same order, in the same styles and with the same repeats, so that
     their throughputs can be compared; but no two send the same photo, which the service would remember.
 
-    ``expected``: pictures a second that the service is thought to make, for what to prepare. ``played``: stages before
-    these.
+    ``played``: stages before these.
     """
 
-    def __init__(self, target: Target, crowd: Crowd, album: Album, expected: float, *, played: int = 0) -> None:
+    def __init__(self, target: Target, crowd: Crowd, album: Album, *, played: int = 0) -> None:
         self._target = target
         self._crowd = crowd
         self._album = album
-        self._expected = expected
         self._played = played
 
-    async def closed(self, clients: int, seconds: float) -> Summary:
-        """``clients`` people who each send the next photo once the last is answered."""
-        many = int(self._expected * seconds * _AHEAD) + clients
+    async def closed(self, clients: int, requests: int) -> Summary:
+        """``clients`` people who each send the next photo once the last is answered, ``requests`` in all."""
         return await self._play(
-            f"{clients} client{'s' if clients > 1 else ''}", many, lambda ask: closed_loop(ask, clients, seconds)
+            f"{clients} client{'s' if clients > 1 else ''}", requests, lambda ask: closed_loop(ask, clients, requests)
         )
 
     async def open(self, rate: float, seconds: float) -> Summary:
