@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -13,6 +13,7 @@ from typing import Final
 from app.caching.plan import CachePlan, plan_cache
 from app.caching.results import Bounds
 from app.config import SettingError, Settings
+from app.errors import ModelError
 from app.imaging.decode import DecodeLimits
 from app.inference.appetite import run_bytes
 from app.inference.batcher import Batcher
@@ -23,8 +24,9 @@ from app.inference.network import Network
 from app.inference.processor import processor_kind
 from app.inference.registry import ModelRegistry, Style
 from app.inference.session import OrtSession
+from app.inference.speed import seconds_a_picture
 from app.inference.stylizer import Stylizer
-from app.parts import Parts
+from app.parts import ForSlow, Parts
 from app.telemetry.observer import Observer
 from app.types import Detector
 
@@ -50,6 +52,10 @@ def parts_of(settings: Settings, observer: Observer) -> Parts:
         _log.warning("%s", told)
     if settings.style not in (*registry.styles, *registry.lost):
         raise SettingError(f"No style is called {settings.style!r}. Styles: {', '.join(registry.styles)}.")
+    return _parts(settings, observer, registry)
+
+
+def _parts(settings: Settings, observer: Observer, registry: ModelRegistry) -> Parts:
     runs = settings.concurrency or best_concurrency(usable_cpus())
 
     def open_detector() -> Detector:
@@ -62,7 +68,7 @@ def parts_of(settings: Settings, observer: Observer) -> Parts:
         max_side=settings.max_side,
     )
     usable = process_memory(settings)
-    return Parts(
+    parts = Parts(
         registry=registry,
         open_style=partial(_open_style, settings, runs),
         open_detector=open_detector,
@@ -82,6 +88,32 @@ def parts_of(settings: Settings, observer: Observer) -> Parts:
         apart=_cache_room(settings) + uploads_room(settings),
         shape_step=settings.shape_step,
     )
+    return replace(parts, for_slow=_for_slow(settings, observer, parts))
+
+
+def _for_slow(settings: Settings, observer: Observer, usual: Parts) -> ForSlow | None:
+    """What a slow machine takes in place of the ``usual`` parts."""
+    registry = ModelRegistry.load(settings.models_dir, variant=settings.variant, small=True)
+    if not settings.slow_seconds or registry.styles == usual.registry.styles:
+        return None
+    return ForSlow(partial(_is_slow, settings, usual), partial(_parts, settings, observer, registry))
+
+
+def _is_slow(settings: Settings, usual: Parts) -> bool:
+    """Whether the scenery of the default style takes too long."""
+    styles = usual.registry.styles
+    style = styles[usual.default_style]
+    scenery = styles[style.card.surroundings or style.card.id]
+    threads = settings.threads or usable_cpus()
+    try:
+        seconds = seconds_a_picture(scenery, threads=threads, provider=settings.provider)
+    except ModelError:
+        # The start of the style tells what is wrong with it, and takes another in its place.
+        return False
+    slow = seconds > settings.slow_seconds
+    if slow:
+        _log.info("A picture takes %.1f s here: the smaller networks are used.", seconds)
+    return slow
 
 
 def _open_style(settings: Settings, runs: int, style: Style, batcher: Batcher) -> Stylizer:

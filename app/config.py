@@ -36,8 +36,15 @@ class Settings:
     style: str = _setting("cute", "Style used when a request names none.")
     variant: str = _setting(
         "fp32",
-        "Weights used where a style has them, verified: fp32, fp16 or int8. Styles without that one use their first.",
-        check=lambda name: name in ("fp32", "fp16", "int8"),
+        "Weights used where a style has them, verified: fp32, fp16 or int8; or small, a smaller network. Styles without"
+        " that one use their first.",
+        check=lambda name: name in ("fp32", "fp16", "int8", "small"),
+    )
+    slow_seconds: float = _setting(
+        1.0,
+        "A machine whose start shows that a network would take longer than so many seconds for a picture of 768 x 576"
+        " draws with the smaller network of each style that has one; 0 = never.",
+        check=_not_negative,
     )
     size: int = _setting(
         768,

@@ -94,20 +94,29 @@ class _Runtime:
 
     def __init__(self, parts: Parts) -> None:
         self.pid = os.getpid()
-        batcher = Batcher(parts.runs, together=parts.together, wait=parts.batch_wait, observer=parts.observer)
-        self.shelf = StyleShelf(parts.registry, lambda style: parts.open_style(style, batcher))
+        self._batcher = Batcher(parts.runs, together=parts.together, wait=parts.batch_wait, observer=parts.observer)
         self.finder = FaceFinder(parts.open_detector)
-        self.memory = Memory(parts.memory - parts.apart, batcher.held, batcher.release)
+        self.memory = Memory(parts.memory - parts.apart, self._batcher.held, self._batcher.release)
         floor = Floor(Pace(), lanes=parts.lanes, runs=parts.runs, most=parts.most, memory=self.memory)
         self.desk = Desk(floor, parts.observer, parts.clock)
-        self.reception = Reception(self.desk, self.shelf.get, parts.limits, parts.shape_step)
         # Its threads start with the first conversion: until then there is nothing that a fork could lose.
         self.beside = ThreadPoolExecutor(parts.lanes, thread_name_prefix="beside")
-        self.cache = parts.cache.open() if parts.cache else None
+        self.furnish(parts)
         self.start_lock = threading.Lock()
         self.thread: threading.Thread | None = None
         self.settled = threading.Event()
         self.failure: ModelError | None = None
+
+    def furnish(self, parts: Parts) -> None:
+        """Take the networks of ``parts``, and what goes by them; before the start is made."""
+        self.shelf = StyleShelf(parts.registry, lambda style: parts.open_style(style, self._batcher))
+        self.reception = Reception(self.desk, self.shelf.get, parts.limits, parts.shape_step)
+        self.cache = parts.cache.open() if parts.cache else None
+
+    def let_go(self) -> None:
+        """Of what :meth:`furnish` opened."""
+        if self.cache is not None:
+            self.cache.close()
 
     @property
     def state(self) -> State:
@@ -165,6 +174,7 @@ class Engine:
 
     def _start(self, runtime: _Runtime, *, warm: bool) -> None:
         try:
+            self._suit(runtime)
             style = self._first_style(runtime)
             if warm:
                 self._warm(runtime, style)
@@ -177,6 +187,14 @@ class Engine:
             runtime.failure = ModelError(f"The warm-up failed: {type(error).__name__}.")
         finally:
             runtime.settled.set()
+
+    def _suit(self, runtime: _Runtime) -> None:
+        """Take the parts for slow machines where this is one."""
+        other = self._parts.for_slow
+        if other is not None and other.is_slow():
+            self._parts = other.parts()
+            runtime.let_go()
+            runtime.furnish(self._parts)
 
     def _first_style(self, runtime: _Runtime) -> StyleId:
         """The default style, or the first that can be built in its place."""
@@ -378,8 +396,7 @@ class Engine:
         """Let go of the networks and the detector. A later start begins afresh."""
         runtime, self._own_runtime = self._runtime(), _Runtime(self._parts)
         runtime.beside.shutdown()
-        if runtime.cache is not None:
-            runtime.cache.close()
+        runtime.let_go()
         runtime.finder.close()
 
 

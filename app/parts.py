@@ -17,6 +17,14 @@ from app.types import Detector, StyleId
 
 
 @dataclass(frozen=True, slots=True)
+class ForSlow:
+    """is_slow: tries how quick this machine is; takes about as long as a picture. parts: to take then."""
+
+    is_slow: Callable[[], bool]
+    parts: Callable[[], Parts]
+
+
+@dataclass(frozen=True, slots=True)
 class Parts:
     """What an engine is made of. Nothing here has a thread yet, so it may cross a fork.
 
@@ -26,6 +34,8 @@ class Parts:
     only hold more decoded pictures in memory. most: conversions under way and waiting. default_size: px of the longest
     side. observer: told what happens. cache: None remembers nothing. memory: bytes that the process may take. apart:
     those of them that are for other things than conversions. shape_step: as of the stylizers. clock: of the waiting.
+    for_slow: the parts that a machine which turns out to be slow takes in place of these, and whether it is; None where
+    that makes no difference.
     """
 
     registry: ModelRegistry
@@ -45,3 +55,4 @@ class Parts:
     apart: int = 0
     shape_step: int = 1
     clock: Callable[[], float] = time.monotonic
+    for_slow: ForSlow | None = None

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 from app.config import PROJECT_ROOT
+from app.inference.card import SMALL
 from app.inference.registry import ModelRegistry
 from tools.command import ToolError, run_command
 from tools.judge.subjects import Subject, find_subject
@@ -60,7 +61,7 @@ def _source(text: str, registry: ModelRegistry) -> Source:
     subject.session(1)
     precisions = {_precision(subject): subject.path}
     if text == subject.card.id:
-        for variant in subject.card.variants:
+        for variant in (name for name in subject.card.variants if name != SMALL):
             precisions.setdefault(variant, find_subject(f"{text}:{variant}", registry).path)
     return Source(_file_name(subject.card.id), subject.card, precisions)
 

@@ -1,8 +1,9 @@
 """Smaller variants of built-in styles: ``python -m tools.make_variants STYLE ... [--weights NEW.onnx]``.
 
 Makes the FP16 and INT8 files of each style by tools.optimize, judges them by tools.verify, and puts them with their
-SHA-256 and verdicts into the models' folder. With --weights the style's network is another one from now on. Files and
-models.toml change together at the end, or nothing does. Exit code: 1 where a variant was not made or did not pass.
+SHA-256 and verdicts into the models' folder. With --weights the style's network is another one from now on; with
+--small alone, its smaller network for slow machines is, which has no other precisions. Files and models.toml change
+together at the end, or nothing does. Exit code: 1 where a variant was not made or did not pass.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from tools.judge.card_entry import card_entry
 from tools.judge.outcome import as_text
 from tools.judge.subjects import probes
 from tools.pictures import LEAST_SIDE
-from tools.variants.making import SMALLER, Makers, make_variants, put_weights
+from tools.variants.making import SMALLER, Makers, make_variants, put_small, put_weights
 from tools.variants.staging import staged
 
 SIZE: Final = 512
@@ -36,9 +37,14 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     if options.weights and len(options.styles) > 1:
         raise ToolError("--weights goes with one style.")
+    if options.small and (options.weights or len(options.styles) > 1):
+        raise ToolError("--small goes with one style and nothing else.")
     failures: list[str] = []
     with staged(options.models) as models:
         for style in options.styles:
+            if options.small:
+                put_small(models, style, check_file(options.small), _look)
+                continue
             if options.weights:
                 put_weights(models, style, check_file(options.weights), _look)
             make_variants(models, style, options.out / style, _makers(options, failures))
@@ -53,6 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("styles", nargs="+", metavar="STYLE", help="styles of models.toml")
     parser.add_argument("--weights", type=Path, metavar="FILE.onnx", help="the FP32 network to take from now on")
+    parser.add_argument("--small", type=Path, metavar="FILE.onnx", help="the smaller network to take from now on")
     add, default = parser.add_argument, "(default: %(default)s)"
     add("--photos", type=Path, action="append", default=[], metavar="DIR", help="a folder; may be repeated")
     add("--size", type=whole_number(LEAST_SIDE), default=SIZE, metavar="PX", help=f"longest side {default}")

@@ -22,6 +22,9 @@ Words: TypeAlias = Mapping[Language, str]
 
 LEAST_FACE_SIZE: Final = 64
 
+SMALL: Final = "small"
+"""The variant that is no other precision of the first but a smaller network of the same style, for slow machines."""
+
 _ID_CHARACTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 _HEX_DIGITS: Final = frozenset("0123456789abcdef")
 
@@ -56,8 +59,8 @@ class ModelCard:
     network of the owner's own. input_range, output_range: what 0 and 255 are to the network.
     sizes: the sides it takes. local: an output pixel depends on the ``halo`` px around it and no more, so that
     tiles give the very pixels of the whole. halo: also the px of a tile's rim that are dropped where ``local``
-    is false. face_size: side of a face crop that looks best, in px. variants: by precision; the first stands in
-    for any that is not there.
+    is false. face_size: side of a face crop that looks best, in px. variants: by precision, and SMALL; the
+    first stands in for any that is not there.
     """
 
     id: StyleId

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from app.inference.card import ModelCard, WeightFile
+from app.inference.card import SMALL, ModelCard, WeightFile
 
 HALF: Final = 0.51
 """A variant of at most this share of the other's bytes is worth having whatever its speed: half, and a graph's names
@@ -26,11 +26,12 @@ class Offer:
 def pick_weights(card: ModelCard, variant: str, processor: str) -> Offer:
     """``variant`` of ``card`` if it may be offered on this kind of ``processor``, else the card's first.
 
-    The first is what others are judged by and needs no judgement itself.
+    The first is what others are judged by and needs no judgement itself; nor does SMALL, which draws by itself.
     """
     first = next(iter(card.variants.values()))
     weights = card.weights(variant)
-    why = None if weights is first else _why_not(card, weights, processor)
+    own = weights is first or weights is card.variants.get(SMALL)
+    why = None if own else _why_not(card, weights, processor)
     return Offer(first, why) if why else Offer(weights)
 
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from app.errors import ModelError, NoUsableStyle
 from app.inference.added import read_added
-from app.inference.card import ModelCard, WeightFile, check_surroundings, parse_card, parse_weight_file
+from app.inference.card import SMALL, ModelCard, WeightFile, check_surroundings, parse_card, parse_weight_file
 from app.inference.offer import pick_weights
 from app.inference.preset import Preset, check_presets, parse_preset
 from app.inference.processor import processor_kind
@@ -84,10 +84,16 @@ class ModelRegistry:
 
     @classmethod
     def load(
-        cls, models_dir: Path, *, variant: str = "fp32", processor: str | None = None, with_added: bool = True
+        cls,
+        models_dir: Path,
+        *,
+        variant: str = "fp32",
+        small: bool = False,
+        processor: str | None = None,
+        with_added: bool = True,
     ) -> ModelRegistry:
         """As :meth:`read`, but raises NoUsableStyle, with every reason, where no style is left."""
-        registry = cls.read(models_dir, variant=variant, processor=processor, with_added=with_added)
+        registry = cls.read(models_dir, variant=variant, small=small, processor=processor, with_added=with_added)
         if not registry.usable:
             reasons = [style.reason for style in registry.styles.values() if style.reason]
             raise NoUsableStyle([*reasons, *registry.lost.values()])
@@ -95,19 +101,26 @@ class ModelRegistry:
 
     @classmethod
     def read(
-        cls, models_dir: Path, *, variant: str = "fp32", processor: str | None = None, with_added: bool = True
+        cls,
+        models_dir: Path,
+        *,
+        variant: str = "fp32",
+        small: bool = False,
+        processor: str | None = None,
+        with_added: bool = True,
     ) -> ModelRegistry:
         """Read ``models_dir``/models.toml and added cards; check every file in use against its size and SHA-256.
 
-        variant: the weights picked where a style has them and they may be offered (app/inference/offer.py).
-        processor: the kind they are to run on; None: the one at hand. with_added: whether added styles count. Raises
-        ModelError for a models.toml that is missing or wrong anywhere: nothing of it is used then. A bad weight file,
-        or a bad added card, spoils its own style alone.
+        variant: the weights picked where a style has them and they may be offered (app/inference/offer.py). small:
+        whether a style's smaller network is picked where it has one, whatever ``variant`` is. processor: the kind they
+        are to run on; None: the one at hand. with_added: whether added styles count. Raises ModelError for a
+        models.toml that is missing or wrong anywhere: nothing of it is used then. A bad weight file, or a bad added
+        card, spoils its own style alone.
         """
         cards, presets, detectors = _parse(_read_toml(models_dir / MODELS_FILE))
         built_in = {card.id: card for card in cards}
         added, lost = read_added(models_dir, built_in, taken=presets) if with_added else ([], {})
-        pick = partial(_style, variant=variant, processor=processor or processor_kind())
+        pick = partial(_style, variant=variant, small=small, processor=processor or processor_kind())
         styles = [pick(card, models_dir) for card in cards]
         styles += [pick(style.card, style.folder, added=True) for style in added]
         return cls(
@@ -126,6 +139,11 @@ class ModelRegistry:
     def notes(self) -> tuple[str, ...]:
         """Where other weights are used than those asked for, and why: a sentence each."""
         return tuple(style.note for style in self.styles.values() if style.note is not None)
+
+    @property
+    def has_small(self) -> bool:
+        """Whether a style has a smaller network for slow machines."""
+        return any(SMALL in style.card.variants for style in self.styles.values())
 
     def card(self, style: StyleId) -> ModelCard:
         """Raises KeyError for an unknown id."""
@@ -181,8 +199,8 @@ def _check_ids(cards: list[ModelCard]) -> None:
         check_surroundings(card, known)
 
 
-def _style(card: ModelCard, folder: Path, *, variant: str, processor: str, added: bool = False) -> Style:
-    offer = pick_weights(card, variant, processor)
+def _style(card: ModelCard, folder: Path, *, variant: str, small: bool, processor: str, added: bool = False) -> Style:
+    offer = pick_weights(card, SMALL if small and SMALL in card.variants else variant, processor)
     path = folder / offer.weights.file
     fault = file_fault(path, offer.weights)
     reason = fault and f"Style {card.id}: {path.name} {fault}."

@@ -1,10 +1,12 @@
 """The engine starts once per process, falls back where a style is broken, and tells how it is."""
 
 import os
+import shutil
 import threading
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import chain, repeat
 from pathlib import Path
 from typing import NoReturn
@@ -12,8 +14,9 @@ from typing import NoReturn
 import numpy as np
 import pytest
 
+from app import assembly
 from app.admission.pace import FIRST_GUESS
-from app.config import SettingError, Settings
+from app.config import PROJECT_ROOT, SettingError, Settings
 from app.conversion import STAGES
 from app.deadline import Deadline
 from app.engine import Engine
@@ -32,6 +35,7 @@ from app.errors import (
 from app.inference.batcher import Batcher
 from app.inference.registry import Style
 from app.options import ConvertOptions
+from app.parts import ForSlow
 from app.telemetry.observer import Observer
 from app.types import Face, RgbImage, Tensor
 from app.workload import face_pixels
@@ -348,3 +352,74 @@ class TestAPreset:
             engine.convert(png(photo(300, 200)), style=style)
         assert workshop.built.count("cute") == 1
         assert "portrait" not in workshop.built
+
+
+SLOWER = replace(REGISTRY, styles={"hayao": REGISTRY.styles["hayao"]})
+"""Stands for other networks: it has one style less."""
+
+
+@pytest.mark.parametrize(("slow", "served"), [(True, {"hayao"}), (False, {"hayao", "cute"})])
+def test_a_machine_that_turns_out_to_be_slow_takes_the_parts_for_it(slow: bool, served: set[str]) -> None:
+    workshop, tried = Workshop(), []
+
+    def is_slow() -> bool:
+        tried.append(list(workshop.built))
+        return slow
+
+    other = ForSlow(is_slow, lambda: parts(workshop, registry=SLOWER))
+    engine = Engine(parts(workshop, for_slow=other))
+    assert not tried
+    engine.start(warm=False)
+    engine.start(warm=False)
+    # Before anything is built, and once.
+    assert tried == [[]]
+    assert set(engine.status().styles) == served
+    assert engine.convert(PICTURE).style == "hayao"
+    assert workshop.built == ["hayao"]
+
+
+def with_small(folder: Path) -> Path:
+    """The models, with a smaller network for hayao: cute's, which is another file."""
+    models = shutil.copytree(PROJECT_ROOT / "models", folder / "models", ignore=shutil.ignore_patterns("added"))
+    listed = (models / "models.toml").read_text(encoding="utf-8")
+    file = REGISTRY.card("cute").variants["fp32"]
+    entry = f'[styles.variants.small]\nfile = "{file.file}"\nsha256 = "{file.sha256}"\nbytes = {file.bytes}\n\n'
+    start = listed.index("[styles.variants.small]") if "[styles.variants.small]" in listed else None
+    if start is None:
+        start = end = listed.index("[styles.variants.fp16]")
+    else:
+        end = listed.index("[", start + 1)
+    (models / "models.toml").write_text(listed[:start] + entry + listed[end:], encoding="utf-8")
+    return models
+
+
+@pytest.mark.parametrize(
+    ("seconds", "settings", "variant"),
+    [
+        (1.1, {}, "small"),
+        (0.9, {}, "fp32"),
+        (3.9, {"slow_seconds": 4.0}, "fp32"),
+        (9.0, {"slow_seconds": 0.0}, "fp32"),
+        (9.0, {"variant": "int8"}, "small"),
+        (0.1, {"variant": "int8"}, "int8"),
+        (0.1, {"variant": "small"}, "small"),
+    ],
+)
+def test_slow_machines_draw_with_the_smaller_networks(
+    seconds: float, settings: dict[str, object], variant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[str] = []
+
+    def tells(style: Style, *, threads: int, provider: str) -> float:
+        tried.append(style.card.id)
+        return seconds
+
+    monkeypatch.setattr(assembly, "seconds_a_picture", tells)
+    engine = Engine.from_settings(Settings(models_dir=with_small(tmp_path), style="cute", **settings))  # type: ignore[arg-type]
+    engine.start(warm=False)
+    infos = {info.card.id: info for info in engine.styles()}
+    engine.close()
+    assert infos["hayao"].variant == variant
+    assert (infos["hayao"].sha256 == infos["cute"].sha256) == (variant == "small")
+    # The scenery is what is tried, and only where something hangs on it.
+    assert tried == (["hayao"] if settings not in ({"slow_seconds": 0.0}, {"variant": "small"}) else [])

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Final
 
 from app.errors import ModelError
-from app.inference.card import ModelCard, WeightFile
+from app.inference.card import SMALL, ModelCard, WeightFile
 from app.inference.registry import MODELS_FILE, ModelRegistry
 from app.library.inspection import Needs
 from app.types import StyleId
 from tools.command import ToolError
-from tools.variants.entries import weight_entry, with_entries
+from tools.variants.entries import weight_entry, with_entries, with_small
 
 FIRST: Final = "fp32"
 """The variant that the others are made from and judged by."""
@@ -40,17 +40,30 @@ class Makers:
 
 
 def put_weights(models: Path, style: StyleId, weights: Path, look: Callable[[Path], Needs]) -> None:
-    """Take ``weights`` as the first variant of ``style`` in the folder ``models``; its other variants are gone.
+    """Take ``weights`` as the first variant of ``style`` in the folder ``models``; its other precisions are gone.
 
     look: finds out what a network needs. Raises ToolError where that is not what the style's table says.
     """
+    file = _fitting(models, style, weights, look).variants[FIRST].file
+    shutil.copyfile(weights, models / file)
+    _write(models, style, [weight_entry(FIRST, _weights(models / file))])
+
+
+def put_small(models: Path, style: StyleId, weights: Path, look: Callable[[Path], Needs]) -> None:
+    """Take ``weights`` as the smaller network of ``style``, for slow machines. As :func:`put_weights`."""
+    file = f"{Path(_fitting(models, style, weights, look).variants[FIRST].file).stem}_{SMALL}.onnx"
+    shutil.copyfile(weights, models / file)
+    entry = weight_entry(SMALL, _weights(models / file))
+    _edit(models, lambda text: with_small(text, style, entry))
+
+
+def _fitting(models: Path, style: StyleId, weights: Path, look: Callable[[Path], Needs]) -> ModelCard:
+    """The card of ``style``. Raises ToolError where it does not hold for ``weights``."""
     card = _card(models, style)
     fault = needs_fault(card, look(weights))
     if fault:
         raise ToolError(f"{weights.name} does not fit style {style} of models.toml: {fault}. Change its table first.")
-    file = card.variants[FIRST].file
-    shutil.copyfile(weights, models / file)
-    _write(models, style, [weight_entry(FIRST, _weights(models / file))])
+    return card
 
 
 def needs_fault(card: ModelCard, needs: Needs) -> str | None:
@@ -122,8 +135,12 @@ def _weights(path: Path) -> WeightFile:
 
 
 def _write(models: Path, style: StyleId, entries: Sequence[str]) -> None:
+    _edit(models, lambda text: with_entries(text, style, entries))
+
+
+def _edit(models: Path, change: Callable[[str], str]) -> None:
     path = models / MODELS_FILE
-    path.write_text(with_entries(path.read_text(encoding="utf-8"), style, entries), encoding="utf-8")
+    path.write_text(change(path.read_text(encoding="utf-8")), encoding="utf-8")
     # Whatever is written must be readable.
     try:
         ModelRegistry.read(models, with_added=False)

@@ -9,7 +9,7 @@ from types import MappingProxyType
 import pytest
 
 from app.config import PROJECT_ROOT
-from app.inference.card import ModelCard, WeightFile
+from app.inference.card import SMALL, ModelCard, WeightFile
 from app.inference.offer import pick_weights
 from app.inference.registry import ModelRegistry
 from app.inference.verified import Verified
@@ -80,3 +80,10 @@ def test_what_a_card_holds_of_the_built_in_styles_is_of_the_files_that_are_there
         for name, weights in style.card.variants.items():
             if weights.verified is not None:
                 assert pick_weights(style.card, name, "aarch64").weights is weights, (style.card.id, name)
+
+
+def test_a_smaller_network_is_no_likeness_of_the_first_and_needs_no_judgement() -> None:
+    small = WeightFile("a_small.onnx", "c" * 64, 900)
+    both = replace(card(300, JUDGED), variants=MappingProxyType({"fp32": FIRST, SMALL: small}))
+    assert pick_weights(both, SMALL, "x86_64").weights is small
+    assert pick_weights(card(300, JUDGED), SMALL, "x86_64").weights is FIRST

@@ -44,6 +44,8 @@ def test_wrong_words_change_nothing(models: Path, tmp_path: Path) -> None:
         ["nobody"],
         ["hayao", "cute", "--weights", str(models / "lite_cute.onnx")],
         ["hayao", "--weights", str(tmp_path / "missing.onnx")],
+        ["hayao", "cute", "--small", str(models / "lite_cute.onnx")],
+        ["hayao", "--small", str(tmp_path / "text.onnx")],
     ):
         with pytest.raises(ToolError):
             main([*words, *common])

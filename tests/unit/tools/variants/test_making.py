@@ -15,7 +15,7 @@ from app.imaging.sizing import SizeRequirements
 from app.inference.registry import ModelRegistry
 from app.library.inspection import Needs
 from tools.command import ToolError
-from tools.variants.making import Makers, make_variants, needs_fault, put_weights
+from tools.variants.making import Makers, make_variants, needs_fault, put_small, put_weights
 
 MODELS = PROJECT_ROOT / "models"
 CARD = ModelRegistry.read(MODELS, with_added=False).card("hayao")
@@ -82,6 +82,19 @@ def models(tmp_path: Path) -> Path:
     return folder
 
 
+def test_a_smaller_network_is_put_beside_and_the_rest_stays(models: Path, tmp_path: Path) -> None:
+    before = {name: entry for name, entry in variants(models, "hayao").items() if name != "small"}
+    put_small(models, "hayao", models / "lite_cute.onnx", lambda path: NEEDS)
+    after = variants(models, "hayao")
+    assert (models / str(after["small"]["file"])).read_bytes() == (models / "lite_cute.onnx").read_bytes()
+    assert {name: entry for name, entry in after.items() if name != "small"} == before
+    make_variants(models, "hayao", tmp_path / "out", Workshop().makers())
+    assert list(variants(models, "hayao")) == ["fp32", "fp16", "int8", "small"]
+    assert ModelRegistry.load(models, small=True, with_added=False).styles["hayao"].weights_in_use[0] == "small"
+    with pytest.raises(ToolError, match="halo is 144 there and 152 here"):
+        put_small(models, "hayao", models / "lite_cute.onnx", lambda path: replace(NEEDS, halo=152))
+
+
 def test_variants_are_put_with_their_verdicts(models: Path, tmp_path: Path) -> None:
     make_variants(models, "cute", tmp_path / "out", (workshop := Workshop()).makers())
     assert {name: set(entry) for name, entry in variants(models, "cute").items()} == {
@@ -105,14 +118,14 @@ def test_what_was_not_made_is_gone_even_where_an_earlier_run_made_it(models: Pat
     make_variants(models, "hayao", tmp_path / "out", Workshop().makers())
     workshop = Workshop(makes=("_fp16_weights",))
     make_variants(models, "hayao", tmp_path / "out", workshop.makers())
-    assert set(variants(models, "hayao")) == {"fp32", "fp16"}
+    assert set(variants(models, "hayao")) - {"small"} == {"fp32", "fp16"}
     assert not (models / "lite_hayao_int8.onnx").exists()
     assert workshop.told == ["hayao int8: not made, so models.toml has none."]
 
 
 def test_other_weights_take_the_place_of_all_variants(models: Path) -> None:
     put_weights(models, "hayao", models / "lite_cute.onnx", lambda path: NEEDS)
-    assert set(variants(models, "hayao")) == {"fp32"}
+    assert set(variants(models, "hayao")) - {"small"} == {"fp32"}
     assert (models / "lite_hayao.onnx").read_bytes() == (models / "lite_cute.onnx").read_bytes()
     assert ModelRegistry.load(models, with_added=False).styles["hayao"].usable
 
