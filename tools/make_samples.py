@@ -17,7 +17,7 @@ from typing import Final
 
 from PIL import Image
 
-from app.config import PROJECT_ROOT
+from app.config import PROJECT_ROOT, Settings
 from app.engine import Engine
 from app.types import StyleId
 
@@ -98,7 +98,8 @@ def main() -> None:
         folder.mkdir(parents=True, exist_ok=True)
     if wheel:
         make_samples(wheel)
-    engine = Engine.from_settings()
+    # The same pictures from every machine.
+    engine = Engine.from_settings(Settings(slow_seconds=0.0))
     engine.start(warm=False)
     photo = enlarged(Image.open(SAMPLES / f"{MODEL}.jpg"))
     styles = [info for info in engine.styles() if info.usable]

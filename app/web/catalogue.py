@@ -86,6 +86,7 @@ def _style(info: StyleInfo) -> dict[str, Any]:
         "licence": {"id": card.licence.id, "sentence": card.licence.sentence},
         "commercial": card.commercial,
         "source": card.source,
+        "variant": info.variant,
         "state": state,
         "reason": reason or None,
     }

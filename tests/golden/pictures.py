@@ -48,7 +48,7 @@ GOLDEN: Final = (
 
 def main() -> None:
     """Write every golden picture."""
-    engine = Engine.from_settings(Settings())
+    engine = Engine.from_settings(Settings(slow_seconds=0.0))
     engine.start(warm=False)
     for golden in GOLDEN:
         golden.path.write_bytes(golden.made(engine))

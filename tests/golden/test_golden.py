@@ -21,7 +21,7 @@ RARE_TOLERANCE = 8
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Engine]:
-    engine = Engine.from_settings(Settings())
+    engine = Engine.from_settings(Settings(slow_seconds=0.0))
     engine.start(warm=False)
     yield engine
     engine.close()

@@ -218,6 +218,7 @@ def test_the_styles_come_with_licence_options_and_limits() -> None:
         assert style["source"].startswith("https://")
         assert style["state"] in ("ready", "available")
         assert style["reason"] is None
+        assert style["variant"] == "fp32"
     assert [style["face"] for style in answer["styles"]] == ["auto", "auto", "only"]
     assert answer["options"]["size"] == {"min": 64, "max": 4096, "default": 768, "words": ["original"]}
     assert answer["limits"]["max_upload_mib"] == 16

@@ -82,6 +82,7 @@ def _style_schema(styles: Sequence[StyleId]) -> Json:
             "licence": object_schema({"id": {"type": "string"}, "sentence": {"type": "string"}}),
             "commercial": {"type": "boolean", "description": "Whether commercial use is allowed."},
             "source": {"type": ["string", "null"], "format": "uri", "description": "Where the weights are from."},
+            "variant": {"type": "string", "description": "Its weights in use, such as `fp32` or `small`."},
             "state": {"enum": ["ready", "available", "unavailable"]},
             "reason": {"type": ["string", "null"], "description": "Why it is unavailable."},
         }
