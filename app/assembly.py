@@ -13,10 +13,10 @@ from typing import Final
 from app.caching.plan import CachePlan, plan_cache
 from app.caching.results import Bounds
 from app.config import SettingError, Settings
-from app.errors import ModelError
 from app.imaging.decode import DecodeLimits
 from app.inference.appetite import run_bytes
 from app.inference.batcher import Batcher
+from app.inference.card import SMALL
 from app.inference.cpu import best_concurrency, usable_cpus
 from app.inference.faces import DetectorUnavailable, MediaPipeDetector
 from app.inference.memory import usable_memory
@@ -93,26 +93,37 @@ def _parts(settings: Settings, observer: Observer, registry: ModelRegistry) -> P
 
 def _for_slow(settings: Settings, observer: Observer, usual: Parts) -> ForSlow | None:
     """What a slow machine takes in place of the ``usual`` parts."""
-    registry = ModelRegistry.load(settings.models_dir, variant=settings.variant, small=True)
-    if not settings.slow_seconds or registry.styles == usual.registry.styles:
+    if not settings.slow_seconds or settings.variant == SMALL or not usual.registry.has_small:
         return None
-    return ForSlow(partial(_is_slow, settings, usual), partial(_parts, settings, observer, registry))
+
+    def parts() -> Parts:
+        registry = ModelRegistry.read(settings.models_dir, variant=settings.variant, small=True)
+        for told in sorted(set(registry.notes) - set(usual.registry.notes)):
+            _log.warning("%s", told)
+        return replace(_parts(settings, observer, registry), for_slow=None)
+
+    return ForSlow(partial(_is_slow, settings, usual), parts)
 
 
 def _is_slow(settings: Settings, usual: Parts) -> bool:
-    """Whether the scenery of the default style takes too long."""
+    """Whether the scenery of the default style, or of the first usable one, takes too long."""
     styles = usual.registry.styles
-    style = styles[usual.default_style]
-    scenery = styles[style.card.surroundings or style.card.id]
+    names = [usual.default_style, *usual.registry.usable]
+    sceneries = (styles[styles[name].card.surroundings or name] for name in names)
+    scenery = next((style for style in sceneries if style.usable), None)
+    if scenery is None:
+        return False
     threads = settings.threads or usable_cpus()
     try:
         seconds = seconds_a_picture(scenery, threads=threads, provider=settings.provider)
-    except ModelError:
-        # The start of the style tells what is wrong with it, and takes another in its place.
+    except Exception:
+        # What is wrong with it is told, and another taken in its place, where it is built to be used.
+        _log.warning("How quick this machine is could not be tried: the usual networks are used.", exc_info=True)
         return False
     slow = seconds > settings.slow_seconds
     if slow:
-        _log.info("A picture takes %.1f s here: the smaller networks are used.", seconds)
+        # A warning, so that it is seen: the pictures are not the best there are.
+        _log.warning("A picture takes %.1f s here, so smaller networks are used (ANIMEBOOTH_SLOW_SECONDS).", seconds)
     return slow
 
 

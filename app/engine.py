@@ -31,6 +31,7 @@ from app.inference.card import ModelCard
 from app.inference.finder import FaceFinder
 from app.inference.memory import resident_memory
 from app.inference.preset import Preset
+from app.inference.registry import ModelRegistry
 from app.inference.shelf import AVAILABLE, READY, StyleShelf
 from app.options import ConvertOptions, SizeOption
 from app.parts import Parts
@@ -94,6 +95,7 @@ class _Runtime:
 
     def __init__(self, parts: Parts) -> None:
         self.pid = os.getpid()
+        self.parts = parts
         self._batcher = Batcher(parts.runs, together=parts.together, wait=parts.batch_wait, observer=parts.observer)
         self.finder = FaceFinder(parts.open_detector)
         self.memory = Memory(parts.memory - parts.apart, self._batcher.held, self._batcher.release)
@@ -109,6 +111,7 @@ class _Runtime:
 
     def furnish(self, parts: Parts) -> None:
         """Take the networks of ``parts``, and what goes by them; before the start is made."""
+        self.parts = parts
         self.shelf = StyleShelf(parts.registry, lambda style: parts.open_style(style, self._batcher))
         self.reception = Reception(self.desk, self.shelf.get, parts.limits, parts.shape_step)
         self.cache = parts.cache.open() if parts.cache else None
@@ -178,7 +181,7 @@ class Engine:
             style = self._first_style(runtime)
             if warm:
                 self._warm(runtime, style)
-            _set_apart(runtime.memory, self._parts)
+            _set_apart(runtime.memory, runtime.parts)
         except ModelError as failure:
             runtime.failure = failure
         except Exception as error:
@@ -190,18 +193,19 @@ class Engine:
 
     def _suit(self, runtime: _Runtime) -> None:
         """Take the parts for slow machines where this is one."""
-        other = self._parts.for_slow
+        other = runtime.parts.for_slow
         if other is not None and other.is_slow():
-            self._parts = other.parts()
+            parts = other.parts()
             runtime.let_go()
-            runtime.furnish(self._parts)
+            runtime.furnish(parts)
 
     def _first_style(self, runtime: _Runtime) -> StyleId:
         """The default style, or the first that can be built in its place."""
-        wanted = self._parts.default_style
-        for style in (wanted, *(name for name in self._parts.registry.styles if name != wanted)):
+        parts = runtime.parts
+        wanted = parts.default_style
+        for style in (wanted, *(name for name in parts.registry.styles if name != wanted)):
             try:
-                for part in self._parts_of(style):
+                for part in _parts_of(parts.registry, style):
                     runtime.shelf.get(part)
             except StyleUnavailable:
                 _log.warning("%s", runtime.shelf.state(style))
@@ -220,10 +224,6 @@ class Engine:
                 self._drawn(photo, options, runtime, NO_DEADLINE)
                 own.stylize(face)
 
-    def _parts_of(self, style: StyleId) -> tuple[StyleId, ...]:
-        surroundings = self._parts.registry.card(style).surroundings
-        return (style,) if surroundings is None else (style, surroundings)
-
     def _runtime(self) -> _Runtime:
         if self._own_runtime.pid != os.getpid():
             with self._fork_lock:
@@ -236,18 +236,20 @@ class Engine:
     def status(self) -> EngineStatus:
         """How the engine is in this process."""
         runtime = self._runtime()
-        styles = {name: self._style_state(runtime, name) for name in self._parts.registry.styles}
-        styles |= {name: f"unavailable: {reason}" for name, reason in self._parts.registry.lost.items()}
+        registry = runtime.parts.registry
+        styles = {name: self._style_state(runtime, name) for name in registry.styles}
+        styles |= {name: f"unavailable: {reason}" for name, reason in registry.lost.items()}
         reason = runtime.failure.reason if runtime.failure else None
         return EngineStatus(runtime.state, reason, styles, runtime.finder.state)
 
     def _style_state(self, runtime: _Runtime, style: StyleId) -> str:
         # A face style is as good as the worse of itself and its surroundings.
-        return max((runtime.shelf.state(part) for part in self._parts_of(style)), key=_badness)
+        parts = _parts_of(runtime.parts.registry, style)
+        return max((runtime.shelf.state(part) for part in parts), key=_badness)
 
     def styles(self) -> list[StyleInfo]:
         """Every style: those of models.toml in its order, each with its presets behind it, then the added ones."""
-        states, registry = self.status().styles, self._parts.registry
+        states, registry = self.status().styles, self._runtime().parts.registry
         infos = []
         for name, style in registry.styles.items():
             own = StyleInfo(style.card, states[name], *style.weights_in_use)
@@ -294,10 +296,10 @@ class Engine:
         runtime = self._ready_runtime(deadline)
         asked, options = options.style, self._filled(options)
         result = self._answer(data, options, runtime, deadline, name)
-        return replace(result, style=asked) if asked and asked in self._parts.registry.presets else result
+        return replace(result, style=asked) if asked and asked in runtime.parts.registry.presets else result
 
     def _answer(self, data: bytes, options: ConvertOptions, runtime: _Runtime, deadline: Deadline, name: str) -> Result:
-        plan, cache = self._parts.cache, runtime.cache
+        plan, cache = runtime.parts.cache, runtime.cache
         if plan is None or cache is None:
             return self._converted(data, options, runtime, deadline, name)
 
@@ -351,7 +353,7 @@ class Engine:
         keep: Keep = forget,
     ) -> Result:
         """In its turn."""
-        parts = self._parts
+        parts = runtime.parts
         with runtime.reception.turn(data, options, deadline, name) as tell_faces:
             find = runtime.finder.detector
             kit = Kit(parts.limits, runtime.shelf.get, find, runtime.beside, parts.observer.span, tell_faces)
@@ -377,7 +379,7 @@ class Engine:
 
     def _filled(self, options: ConvertOptions) -> ConvertOptions:
         """``options`` with a style and a size, the settings' where they leave the choice; no preset any more."""
-        registry, style, face = self._parts.registry, options.style or self.default_style, USUAL_FACE
+        registry, style, face = self._runtime().parts.registry, options.style or self.default_style, USUAL_FACE
         if style in registry.presets:
             style, face = registry.presets[style].style, registry.presets[style].face
         if style not in registry.styles:
@@ -398,6 +400,11 @@ class Engine:
         runtime.beside.shutdown()
         runtime.let_go()
         runtime.finder.close()
+
+
+def _parts_of(registry: ModelRegistry, style: StyleId) -> tuple[StyleId, ...]:
+    surroundings = registry.card(style).surroundings
+    return (style,) if surroundings is None else (style, surroundings)
 
 
 def _set_apart(memory: Memory, parts: Parts) -> None:

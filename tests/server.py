@@ -29,6 +29,9 @@ _LISTENING = re.compile(r"Listening at: http://[^:]+:(\d+)")
 # What a developer has set for their own server must not steer the tests.
 _STEERING = re.compile(r"ANIMEBOOTH_|GUNICORN_|PORT$|WEB_CONCURRENCY$|SCRIPT_NAME$|FORWARDED_ALLOW_IPS$")
 
+_STEADY = {"ANIMEBOOTH_SLOW_SECONDS": "0"}
+"""Every start, on every machine, draws with the same networks."""
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -167,7 +170,7 @@ def start(
     process = subprocess.Popen(
         command,
         cwd=PROJECT_ROOT,
-        env={**inherited, "PYTHONUNBUFFERED": "1", **(environment or {})},
+        env={**inherited, "PYTHONUNBUFFERED": "1", **_STEADY, **(environment or {})},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

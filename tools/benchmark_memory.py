@@ -105,7 +105,7 @@ def _alone(work: Callable[[Case], tuple[int, int]], case: Case) -> tuple[int, in
 def measure(case: Case) -> tuple[int, int]:
     """(expected, seen) bytes of ``case``, in this process, which should be a fresh one."""
     data = _upload(case)
-    engine = Engine.from_settings(Settings(cache_mib=0, memory_mib=1 << 20, max_upload_mib=1024))
+    engine = Engine.from_settings(Settings(cache_mib=0, memory_mib=1 << 20, max_upload_mib=1024, slow_seconds=0.0))
     engine.start(warm=False)
     # Everything is loaded by a first picture, too small to leave much behind.
     engine.convert_with(_upload(Case(0.004, "PNG", case.options)), replace(case.options, face="auto"))

@@ -63,10 +63,14 @@ def _source(text: str, registry: ModelRegistry) -> Source:
     if text == subject.card.id:
         for variant in (name for name in subject.card.variants if name != SMALL):
             precisions.setdefault(variant, find_subject(f"{text}:{variant}", registry).path)
-    return Source(_file_name(subject.card.id), subject.card, precisions)
+    # A network of its own, whose files must not be taken for the other's.
+    name = f"{subject.card.id} {SMALL}" if subject.variant == SMALL else subject.card.id
+    return Source(_file_name(name), subject.card, precisions)
 
 
 def _precision(subject: Subject) -> str:
+    if subject.variant == SMALL:
+        return "fp32"
     return AS_GIVEN if subject.variant == "file" else subject.variant
 
 

@@ -45,9 +45,14 @@ _COLUMNS: Final = (
 
 @dataclass
 class Run:
-    """What one service did. overloaded: the stage far above its capacity. verdicts: only for the service as it is."""
+    """What one service did.
+
+    requests: of each number of clients; 0 while it is not known. overloaded: the stage far above its capacity.
+    verdicts: only for the service as it is.
+    """
 
     service: str
+    requests: int = 0
     clients: list[Summary] = field(default_factory=list)
     overloaded: Summary | None = None
     hits: Summary | None = None
@@ -64,7 +69,11 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     crowd = Crowd(MIXES[options.mix], options.repeats, options.seed)
     album = Album(crowd.kinds)
-    runs = [_run(name, target, crowd, album, options) for name, target in _targets(options)]
+    runs: list[Run] = []
+    for name, target in _targets(options):
+        # The same work for each: the first decides how much.
+        run = Run(name, requests=runs[0].requests if runs else 0)
+        runs.append(_played(run, target, crowd, album, options))
     if options.json:
         with whole_file(options.json) as part:
             part.write_text(json.dumps([asdict(run) for run in runs], indent=2) + "\n", encoding="utf-8")
@@ -83,7 +92,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--setting", action="append", default=[], metavar="NAME=VALUE", help="of the started service")
     parser.add_argument("--clients", type=count, nargs="+", default=CLIENTS, metavar="N", help=f"default: {numbers}")
-    parser.add_argument("--seconds", type=float, default=SECONDS, help="of each stage, about (default: %(default)s)")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=SECONDS,
+        help="of each stage, about: requests that take so long, at least two a client (default: %(default)s)",
+    )
     parser.add_argument(
         "--rate", type=float, help=f"people a second in overload (default: {TIMES_CAPACITY:g} x capacity)"
     )
@@ -107,9 +121,8 @@ def _targets(options: argparse.Namespace) -> Iterator[tuple[str, Target]]:
             yield name, target
 
 
-def _run(name: str, target: Target, crowd: Crowd, album: Album, options: argparse.Namespace) -> Run:
-    run = Run(name)
-    print(f"\n{name}: {target.url}\n\n| {' | '.join(_COLUMNS)} |\n|{'---|' * len(_COLUMNS)}", flush=True)
+def _played(run: Run, target: Target, crowd: Crowd, album: Album, options: argparse.Namespace) -> Run:
+    print(f"\n{run.service}: {target.url}\n\n| {' | '.join(_COLUMNS)} |\n|{'---|' * len(_COLUMNS)}", flush=True)
     asyncio.run(_play(run, target, crowd, album, options))
     print()
     for verdict in run.verdicts:
@@ -122,9 +135,9 @@ async def _play(run: Run, target: Target, crowd: Crowd, album: Album, options: a
     warm = await Stages(target, crowd, album).closed(*WARM_UP)
     play = Stages(target, crowd, album, played=1)
     if "clients" in stages:
-        requests = max(2 * max(options.clients), round(warm.rate * options.seconds))
+        run.requests = run.requests or max(2 * max(options.clients), round(warm.rate * options.seconds))
         for clients in options.clients:
-            run.clients.append(_told(await play.closed(clients, requests)))
+            run.clients.append(_told(await play.closed(clients, run.requests)))
         run.verdicts += of_clients(run.clients)
     if "overload" in stages:
         capacity = max((stage.rate for stage in run.clients), default=warm.rate)

@@ -123,7 +123,9 @@ def _filtered(image: RgbImage, across: float, down: float, width: int, height: i
         seen = Image.fromarray(image[first:last])
         result[top:bottom] = seen.resize((width, bottom - top), Image.Resampling.LANCZOS, box)
 
-    if width * height < WORTH_A_THREAD:
+    # Pillow goes down before it goes across where a picture is so tall, and its halves would not be.
+    tall = image.shape[0] > 2 * image.shape[1]
+    if tall or width * height < WORTH_A_THREAD:
         fill(0, height)
         return result
     with ThreadPoolExecutor(1) as second:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -200,7 +200,15 @@ def _check_ids(cards: list[ModelCard]) -> None:
 
 
 def _style(card: ModelCard, folder: Path, *, variant: str, small: bool, processor: str, added: bool = False) -> Style:
-    offer = pick_weights(card, SMALL if small and SMALL in card.variants else variant, processor)
+    if small and SMALL in card.variants:
+        small_one = card.variants[SMALL]
+        path = folder / small_one.file
+        fault = file_fault(path, small_one)
+        if fault is None:
+            return Style(card, path, None, folder, added)
+        usual = _style(card, folder, variant=variant, small=False, processor=processor, added=added)
+        return replace(usual, note=f"Style {card.id}: the usual network is used, because {path.name} {fault}.")
+    offer = pick_weights(card, variant, processor)
     path = folder / offer.weights.file
     fault = file_fault(path, offer.weights)
     reason = fault and f"Style {card.id}: {path.name} {fault}."

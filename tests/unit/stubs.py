@@ -22,7 +22,14 @@ from app.inference.registry import ModelRegistry, Style
 from app.inference.stylizer import Stylizer
 from app.types import Box, Detector, Face, Point, RgbImage, Session, Tensor
 
-REGISTRY = ModelRegistry.load(PROJECT_ROOT / "models", with_added=False)
+
+def two_styles() -> ModelRegistry:
+    """The built-in scenery and the built-in faces, whatever else there is."""
+    registry = ModelRegistry.load(PROJECT_ROOT / "models", with_added=False)
+    return replace(registry, styles={name: registry.styles[name] for name in ("hayao", "cute")})
+
+
+REGISTRY = two_styles()
 
 
 class Negative:

@@ -1,5 +1,6 @@
 """The engine starts once per process, falls back where a style is broken, and tells how it is."""
 
+import contextlib
 import os
 import shutil
 import threading
@@ -420,6 +421,57 @@ def test_slow_machines_draw_with_the_smaller_networks(
     infos = {info.card.id: info for info in engine.styles()}
     engine.close()
     assert infos["hayao"].variant == variant
-    assert (infos["hayao"].sha256 == infos["cute"].sha256) == (variant == "small")
+    assert (infos["hayao"].sha256 == REGISTRY.card("cute").variants["fp32"].sha256) == (variant == "small")
     # The scenery is what is tried, and only where something hangs on it.
     assert tried == (["hayao"] if settings not in ({"slow_seconds": 0.0}, {"variant": "small"}) else [])
+
+
+def test_a_damaged_smaller_network_leaves_the_usual_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    models = with_small(tmp_path)
+    listed = (models / "models.toml").read_text(encoding="utf-8")
+    start = listed.index("[styles.variants.small]")
+    file = listed.index('file = "', start)
+    broken = listed[:file] + 'file = "gone.onnx"' + listed[listed.index("\n", file) :]
+    (models / "models.toml").write_text(broken, encoding="utf-8")
+    monkeypatch.setattr(assembly, "seconds_a_picture", lambda *_, **__: 9.0)
+    engine = Engine.from_settings(Settings(models_dir=models, style="hayao"))
+    engine.start(warm=False)
+    (hayao,) = [info for info in engine.styles() if info.card.id == "hayao"]
+    engine.close()
+    assert (hayao.state, hayao.variant) == ("ready", "fp32")
+    assert "the usual network is used, because gone.onnx is missing" in caplog.text
+
+
+def test_a_damaged_usual_network_is_not_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    models, tried = with_small(tmp_path), []
+    (models / "lite_hayao.onnx").write_bytes((models / "lite_hayao_fp16.onnx").read_bytes())
+    monkeypatch.setattr(assembly, "seconds_a_picture", lambda style, **_: tried.append(style.card.id) or 0.1)
+    engine = Engine.from_settings(Settings(models_dir=models, style="hayao"))
+    with contextlib.suppress(NoUsableStyle):
+        engine.start(warm=False)
+    engine.close()
+    assert "hayao" not in tried
+
+
+def test_a_trial_that_fails_is_no_failure_of_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fails(*_: object, **__: object) -> float:
+        raise RuntimeError("no memory")
+
+    monkeypatch.setattr(assembly, "seconds_a_picture", fails)
+    engine = Engine.from_settings(Settings(models_dir=with_small(tmp_path), style="hayao"))
+    engine.start(warm=False)
+    assert engine.status().state == "ready"
+    engine.close()
+    assert "could not be tried" in caplog.text
+
+
+def test_closing_while_the_machine_is_tried_leaves_networks_and_list_of_one_kind() -> None:
+    workshop = Workshop()
+    engine = Engine(parts(workshop, for_slow=ForSlow(lambda: engine.close() or True, lambda: parts(registry=SLOWER))))
+    engine.start(warm=False)
+    # The new beginning has its own trial, and its list is of what it will build.
+    assert set(engine.status().styles) == {"hayao", "cute"}

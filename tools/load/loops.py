@@ -6,9 +6,12 @@ import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from tools.load.client import Reply
+
+PATIENCE: Final = 1.0
+"""Seconds before who was turned away sends again."""
 
 Ask: TypeAlias = Callable[[], Awaitable[Reply]]
 """Sends the next request and waits for its answer."""
@@ -18,15 +21,22 @@ async def closed_loop(ask: Ask, clients: int, requests: int) -> tuple[list[Reply
     """``clients`` people who each send the next photo as soon as the last is answered, until ``requests`` are sent.
 
     A number, not a time: what is asked for again has been asked for before, so that who gets further has less to do for
-    each. Returns the replies and how long it took until the last one was there.
+    each. Who is turned away waits a second, and is not of that number. Returns the replies and how long it took until
+    the last one was there.
     """
     replies: list[Reply] = []
-    left = iter(range(requests))
+    left = requests
     start = time.monotonic()
 
     async def person() -> None:
-        for _ in left:
-            replies.append(await ask())
+        nonlocal left
+        while left > 0:
+            left -= 1
+            reply = await ask()
+            replies.append(reply)
+            if reply.refused:
+                left += 1
+                await asyncio.sleep(PATIENCE)
 
     await asyncio.gather(*(person() for _ in range(clients)))
     return replies, time.monotonic() - start

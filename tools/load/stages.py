@@ -1,4 +1,4 @@
-"""The stages of a load test: each plays people for some seconds and sums up what they saw."""
+"""The stages of a load test: each plays people, so many requests or seconds, and sums up what they saw."""
 
 from __future__ import annotations
 

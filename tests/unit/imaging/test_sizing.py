@@ -106,7 +106,8 @@ class TestResize:
         assert error.max() <= 8, f"mean {error.mean():.2f}, worst {error.max()} of 255"
 
     @pytest.mark.parametrize(
-        ("source", "target"), [((1280, 960), (768, 576)), ((1001, 1499), (513, 768)), ((810, 799), (409, 401))]
+        ("source", "target"),
+        [((1280, 960), (768, 576)), ((1001, 1499), (513, 768)), ((810, 799), (409, 401)), ((613, 1530), (308, 768))],
     )
     def test_two_threads_make_the_picture_that_one_makes(
         self, source: tuple[int, int], target: tuple[int, int]

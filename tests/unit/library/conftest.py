@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.config import PROJECT_ROOT
+from app.inference.registry import ModelRegistry
 from tests.unit.library.server import Web, serving
 
 
@@ -26,7 +27,8 @@ def models_dir(tmp_path: Path) -> Path:
     """The built-in models, FP32 alone, as a folder that may be written to."""
     folder = tmp_path / "models"
     folder.mkdir()
-    for name in ("models.toml", "lite_hayao.onnx", "lite_cute.onnx"):
-        shutil.copy(PROJECT_ROOT / "models" / name, folder / name)
+    built_in = ModelRegistry.load(PROJECT_ROOT / "models", with_added=False)
+    for path in (PROJECT_ROOT / "models" / "models.toml", *(style.path for style in built_in.styles.values())):
+        shutil.copy(path, folder / path.name)
     (folder / "face").symlink_to(PROJECT_ROOT / "models" / "face")
     return folder

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from tools.load import loops
 from tools.load.client import Reply
 from tools.load.gallery import MIXES, SUBJECTS, VARIETY, photo
 from tools.load.loops import closed_loop, open_loop
@@ -75,10 +76,22 @@ def test_a_closed_loop_has_so_many_at_a_time_and_no_more() -> None:
         inside -= 1
         return Reply(200, 0.0, 0.01)
 
-    replies, seconds = asyncio.run(closed_loop(ask, clients=5, requests=12))
+    replies, _ = asyncio.run(closed_loop(ask, clients=5, requests=12))
     assert most == 5
     assert len(replies) == 12
-    assert seconds > 0
+
+
+def test_who_is_turned_away_in_a_closed_loop_comes_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loops, "PATIENCE", 0.0)
+    away = Reply(503, 0.0, 0.0, code="overloaded", headers={"retry-after": "1"})
+    answers = iter([away, away, *[Reply(200, 0.0, 0.0)] * 6])
+
+    async def ask() -> Reply:
+        return next(answers)
+
+    replies, _ = asyncio.run(closed_loop(ask, clients=2, requests=6))
+    assert [reply.status for reply in replies].count(200) == 6
+    assert len(replies) == 8
 
 
 def test_an_open_loop_does_not_wait_for_those_before() -> None:
