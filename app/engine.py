@@ -194,7 +194,7 @@ class Engine:
     def _suit(self, runtime: _Runtime) -> None:
         """Take the parts for slow machines where this is one."""
         other = runtime.parts.for_slow
-        if other is not None and other.is_slow():
+        if other is not None and other.is_slow() and runtime is self._own_runtime:
             parts = other.parts()
             runtime.let_go()
             runtime.furnish(parts)

@@ -114,7 +114,7 @@ def test_every_option_is_described_with_what_it_may_be(document: dict[str, Any])
     assert in_form == {*OPTION_NAMES, "image"}
     style = next(p for p in operation["parameters"] if p["name"] == "style")
     # Styles that the owner of this checkout added come after them.
-    assert style["schema"]["enum"][:2] == ["hayao", "shinkai"]
+    assert style["schema"]["enum"][:2] == ["hayao", "cute"]
 
 
 def test_every_answer_of_convert_is_described(document: dict[str, Any]) -> None:

@@ -128,7 +128,7 @@ class TestTheBuiltInModels:
         return ModelRegistry.load(BUILT_IN, with_added=False)
 
     def test_every_style_is_usable(self, registry: ModelRegistry) -> None:
-        assert registry.usable == ("hayao", "shinkai", "cute")
+        assert registry.usable == ("hayao", "shinkai", "cute", "ink")
 
     @pytest.mark.parametrize("variant", ["fp32", "fp16", "int8", "small"])
     def test_every_variant_is_there_and_whole(self, variant: str) -> None:
@@ -148,7 +148,7 @@ class TestTheBuiltInModels:
 
     def test_what_is_learnt_from_others_is_not_sold(self, registry: ModelRegistry) -> None:
         sold = {name for name, style in registry.styles.items() if style.card.commercial}
-        assert sold == set()
+        assert sold == {"ink"}
         assert all(registry.card(name).source for name in registry.styles.keys() - sold)
 
     def test_every_weight_file_is_named_in_models_toml_and_in_a_card(self, registry: ModelRegistry) -> None:

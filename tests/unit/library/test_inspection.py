@@ -43,7 +43,7 @@ LITE2 = Found("NCHW", 8, 8, None, local=True, halo=144)
 TABLE: dict[str, tuple[Path, Found]] = {
     **{
         f"lite_{name}": (MODELS / f"lite_{name}.onnx", LITE2)
-        for name in ("hayao", "shinkai", "cute", "hayao_fp16", "hayao_int8", "cute_int8")
+        for name in ("hayao", "shinkai", "cute", "ink", "hayao_fp16", "hayao_int8", "cute_int8")
     },
     "tiny_Cute": (REFERENCE / "AnimeGANv3_tiny_Cute.onnx", Found("NHWC", 16, 32, None, False, 48, "Tanh")),
     "Shinkai_37": (REFERENCE / "AnimeGANv3_Shinkai_37.onnx", Found("NHWC", 8, 16, None, False, 48, "Tanh")),

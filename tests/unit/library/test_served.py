@@ -61,7 +61,7 @@ def test_the_page_links_nowhere_where_no_address_is_known(client: FlaskClient) -
 
 def test_the_api_lists_it(client: FlaskClient) -> None:
     listed = {style["id"]: style for style in client.get("/styles").json["styles"]}
-    assert list(listed) == ["hayao", "shinkai", "cute", "portrait", "damaged", "mirror"]
+    assert list(listed) == ["hayao", "shinkai", "cute", "portrait", "ink", "damaged", "mirror"]
     assert listed["mirror"]["source"] is None
     assert listed["mirror"]["state"] in ("ready", "available")
     assert listed["damaged"]["state"] == "unavailable"
