@@ -97,6 +97,8 @@ class TestRunning:
     @pytest.mark.parametrize(("variant", "tolerance"), [("fp16", 0.5 / 127.5), ("int8", 12 / 127.5)])
     def test_smaller_weights_draw_the_same_picture(self, style: Style, variant: str, tolerance: float) -> None:
         """Mean error against FP32, of a range of 2; noise is the hardest picture for INT8."""
+        if variant not in style.card.variants:
+            pytest.skip(f"{style.card.id} has no {variant}")
         picture = photo(64, 64)
         path = BUILT_IN / style.card.variants[variant].file
         full, small = (OrtSession(path, style.card, threads=1).run(picture) for path in (style.path, path))

@@ -26,7 +26,7 @@ def test_a_style_stands_for_all_its_variants(
     monkeypatch.setattr("tools.benchmark_models._measure", lambda cell, *rest: seen.append(cell) or unmeasured(cell))
     main(["hayao", "cute:int8", "--sizes", "64", "32", "--threads", "1", "--out", str(tmp_path)])
     assert [(cell.subject.name, cell.size) for cell in seen] == [
-        *((f"hayao {variant}", size) for size in (64, 32) for variant in ("fp32", "fp16", "int8")),
+        *((f"hayao {variant}", size) for size in (64, 32) for variant in ("fp32", "fp16", "int8", "small")),
         ("cute int8", 64),
         ("cute int8", 32),
     ]
