@@ -15,7 +15,7 @@ from tqdm import tqdm
 
 from app.types import RgbImage
 from tools.command import ToolError, check_file, whole_number
-from tools.networks.lite2 import SIZES, Lite2, lite2_like
+from tools.networks.lite2 import SIZES, Lite2
 from tools.pictures import DEFAULT_FOLDERS, find_photos
 from training import crops, held_out
 from training.course import Course, Row
@@ -27,6 +27,7 @@ from training.photos import split
 from training.recipe import Recipe
 from training.sampler import Sampler, as_tensor
 from training.sheet import write_sheet
+from training.start import load_weights
 from training.teacher import Draw
 
 VALIDATED: Final = 12
@@ -68,7 +69,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default=LossWeights().missing,
         help=f"how much more a line counts that is too faint than one too dark (default: {LossWeights().missing:g})",
     )
-    parser.add_argument("--start", type=Path, help="weights (.pt) of an earlier student of this size to begin with")
+    parser.add_argument("--start", type=Path, help="student (.pt, .onnx) of this size to begin with")
     parser.add_argument("--plain", action="store_true", help="learn without branches")
     parser.add_argument("--seed", type=whole_number(0), default=0)
     parser.add_argument("--validate-every", type=whole_number(1), default=1000, metavar="STEPS")
@@ -168,21 +169,6 @@ def _run(course: Course, kept: list[Kept], out: Path) -> None:
 
         told: dict[str, Any] = {}
         course.run(tell)
-
-
-def load_weights(path: Path, size: str) -> Mapping[str, torch.Tensor]:
-    """A plain network's weights of ``size``. Raises ToolError where the file holds none."""
-    try:
-        state: Mapping[str, torch.Tensor] = torch.load(check_file(path), weights_only=True)
-        network = lite2_like(state)
-        network.load_state_dict(state)
-    except (RuntimeError, ValueError, AttributeError, TypeError, EOFError, KeyError) as error:
-        raise ToolError(f"{path} holds no weights of a student.") from error
-    except Exception as error:  # torch.load raises what pickle and zipfile raise
-        raise ToolError(f"{path} cannot be read as weights ({type(error).__name__}).") from error
-    if network.size != SIZES[size]:
-        raise ToolError(f"{path} is of another size than {size}.")
-    return state
 
 
 def finish(course: Course, kept: list[Kept], skipped: list[str], *, faces: bool) -> None:

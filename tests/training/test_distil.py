@@ -74,21 +74,25 @@ def test_a_corrupt_photo_is_skipped_and_named(photos: Path, tmp_path: Path, caps
 
 def test_it_begins_with_another_student_s_weights(taught: Path, photos: Path, tmp_path: Path) -> None:
     def first_loss(*more: str) -> float:
-        out = tmp_path / f"from{len(more)}"
+        out = tmp_path / f"from{Path(more[-1]).suffix if more else ''}"
         assert distil(photos, out, *more) == 0
         return float((out / "log.csv").read_text().splitlines()[1].split(",")[3])
 
-    assert first_loss("--start", str(taught / "student.pt")) < first_loss()
+    saved = first_loss("--start", str(taught / "student.pt"))
+    assert saved < first_loss()
+    # So a course can go on from a style that is shipped.
+    assert first_loss("--start", str(taught / "student.onnx")) == saved
 
 
+@pytest.mark.parametrize("name", ["start.pt", "start.onnx"])
 @pytest.mark.parametrize("content", [b"", b"half a file", None])
-def test_weights_that_are_none_are_told(content: bytes | None, photos: Path, tmp_path: Path) -> None:
-    start = tmp_path / "start.pt"
+def test_weights_that_are_none_are_told(content: bytes | None, name: str, photos: Path, tmp_path: Path) -> None:
+    start = tmp_path / name
     if content is None:
         torch.save({"a": np.float64(1)}, start)
     else:
         start.write_bytes(content)
-    with pytest.raises(ToolError, match=r"start\.pt"):
+    with pytest.raises(ToolError, match=r"start\.(pt|onnx)"):
         distil(photos, tmp_path / "out", "--start", str(start))
 
 
