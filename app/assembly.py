@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -130,26 +129,23 @@ def _is_slow(settings: Settings, usual: Parts) -> bool:
 def _open_style(settings: Settings, runs: int, style: Style, batcher: Batcher) -> Stylizer:
     threads = settings.threads or usable_cpus()
     alone = OrtSession(style.path, style.card, threads=threads, provider=settings.provider)
+    # Else it would run on what other networks' runs have left, and seem to take nothing.
+    alone.release()
     appetite = run_bytes(alone, style.card)
-    sessions = [alone]
+    beside = alone
     if runs > 1:
         share = max(1, threads // runs)
-        sessions.append(OrtSession(style.path, style.card, threads=share, provider=settings.provider))
+        beside = OrtSession(style.path, style.card, threads=share, provider=settings.provider)
     network = Network(
         style.card.id,
         alone,
-        sessions[-1],
+        beside,
         most=settings.batch if alone.takes_batches else 1,
         run_bytes=appetite,
-        release=partial(_release, sessions),
+        release=alone.release,
     )
     turn = partial(batcher.run, network)
     return Stylizer(style.card, alone, shape_step=settings.shape_step, in_turn=turn, run_bytes=appetite)
-
-
-def _release(sessions: Sequence[OrtSession]) -> None:
-    for session in sessions:
-        session.release()
 
 
 def process_memory(settings: Settings) -> float:

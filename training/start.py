@@ -31,7 +31,8 @@ def load_weights(path: Path, size: str) -> Mapping[str, torch.Tensor]:
         raise ToolError(f"{path} cannot be read as weights ({type(error).__name__}).") from error
     if network.size != SIZES[size]:
         raise ToolError(f"{path} is of another size than {size}.")
-    return network.state_dict()
+    loaded: Mapping[str, torch.Tensor] = network.state_dict()
+    return loaded
 
 
 def _of_onnx(path: Path) -> Mapping[str, torch.Tensor]:

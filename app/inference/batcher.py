@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
+from app.inference.arena import Arena
 from app.inference.lines import Job, Lines
 from app.inference.network import Network
 from app.telemetry.observer import UNOBSERVED, Observer
@@ -42,6 +43,7 @@ class Batcher:
         self._lock = threading.Lock()
         self._lines = Lines(together, wait)
         self._networks: set[Network] = set()
+        self._arena = Arena()
         self._inside = 0
         self._alone = False
 
@@ -52,20 +54,25 @@ class Batcher:
             return self._lines.waiting
 
     def held(self) -> int:
-        """Bytes that the networks which have run keep between runs."""
-        with self._lock:
-            networks = tuple(self._networks)
-        return sum(network.held for network in networks)
+        """Bytes that runs use, or have left for the next ones."""
+        return self._arena.held
 
     def release(self) -> None:
-        """Have them give it back. Raises nothing: one that cannot keeps it, and goes on as before."""
+        """Give back what is left for next runs. Raises nothing: where it cannot be, all goes on as before."""
         with self._lock:
             networks = tuple(self._networks)
-        for network in networks:
-            try:
-                network.release()
-            except Exception:
-                _log.warning("%s: memory was not given back.", network.style, exc_info=True)
+        # The memory is that of all of them, so the first that can is enough.
+        if self.held() and any(self._gives_back(network) for network in networks):
+            self._arena.given_back()
+
+    @staticmethod
+    def _gives_back(network: Network) -> bool:
+        try:
+            network.release()
+        except Exception:
+            _log.warning("%s: memory was not given back.", network.style, exc_info=True)
+            return False
+        return True
 
     def run(self, network: Network, tensor: Tensor, checkpoint: Checkpoint = never_stop) -> Tensor:
         """``tensor``, one picture, through ``network`` when its turn comes.
@@ -110,8 +117,10 @@ class Batcher:
     def _lead(self, leader: Job) -> None:
         # It is one of its own crew, and the two would keep each other, and their tensors, in memory.
         crew, leader.crew = leader.crew, []
+        pixels = sum(job.tensor.size for job in crew) // 3
         try:
-            outcomes = _outcomes(crew, alone=leader.alone)
+            with self._arena.taking(leader.network.run_bytes * pixels):
+                outcomes = _outcomes(crew, alone=leader.alone)
             self._observer.batch_ran(leader.network.style, len(crew))
         except BaseException as error:
             outcomes = [error] * len(crew)

@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -41,6 +42,9 @@ _FATAL_ONLY: Final = 4
 
 _FLOAT: Final = "tensor(float)"
 
+_SAME_AS_REQUESTED: Final = 1
+"""kSameAsRequested of ONNX Runtime's ArenaExtendStrategy."""
+
 _NEWER_IR: Final = re.compile(r"IR version: (\d+), max supported IR version: (\d+)")
 
 
@@ -54,6 +58,7 @@ class OrtSession:
 
     def __init__(self, path: Path, card: ModelCard, *, threads: int, provider: str = "cpu") -> None:
         providers = _providers(provider, threads)
+        _share_arena()
         try:
             self._session = ort.InferenceSession(str(path), session_options(threads, provider), providers=providers)
         # ONNX Runtime's exceptions have no common root but Exception.
@@ -74,7 +79,7 @@ class OrtSession:
         return output
 
     def release(self) -> None:
-        """Give back the memory kept for the next run, which will take a few milliseconds more for it.
+        """Give back the memory kept for next runs, of any network; they will take a few milliseconds more for it.
 
         Costs a run of the least picture. Runs that are under way meanwhile keep what they need, and ONNX Runtime keeps
         what the very first run took, which therefore should be a small one.
@@ -109,6 +114,7 @@ class BareSession:
     def __init__(self, path: Path, *, threads: int, name: str = "") -> None:
         try:
             options, providers = session_options(threads), _providers("cpu", threads)
+            _share_arena()
             self._session = ort.InferenceSession(str(path), options, providers=providers)
         # ONNX Runtime's exceptions have no common root but Exception.
         except Exception as error:
@@ -145,11 +151,25 @@ def session_options(threads: int, provider: str = "cpu") -> ort.SessionOptions:
     options.log_severity_level = _FATAL_ONLY
     # Patterns are kept for every shape met, and photos come in every shape (onnxruntime#11627).
     options.enable_mem_pattern = False
+    # What one network's run leaves, another's takes: with an arena each, every network keeps the most it ever took.
+    options.add_session_config_entry("session.use_env_allocators", "1")
+    # Weights stay: amid what comes and goes they would keep it from being given back, and from being used in one piece.
+    options.add_session_config_entry("session.use_device_allocator_for_initializers", "1")
     # Waiting threads would burn their cores between requests.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     # On arm64 KleidiAI costs three to four times the memory where shapes change (onnxruntime#29538).
     options.add_session_config_entry("mlas.disable_kleidiai", "1")
     return options
+
+
+@cache
+def _share_arena() -> None:
+    """Make the arena that all sessions of this process share; before the first of them."""
+    where = ort.OrtMemoryInfo("Cpu", ort.OrtAllocatorType.ORT_ARENA_ALLOCATOR, 0, ort.OrtMemType.DEFAULT)
+    # As much as it takes, and no larger steps than are asked for; -1 leaves the rest to ONNX Runtime.
+    shape = {"max_mem": 0, "arena_extend_strategy": _SAME_AS_REQUESTED}
+    shape |= {"initial_chunk_size_bytes": -1, "max_dead_bytes_per_chunk": -1}
+    ort.create_and_register_allocator(where, ort.OrtArenaCfg(shape))
 
 
 def _shrinking() -> ort.RunOptions:
@@ -170,7 +190,7 @@ def _providers(name: str, threads: int) -> list[tuple[str, dict[str, Any]]]:
     if name not in PROVIDERS or PROVIDERS[name] not in available:
         usable = ", ".join(short for short, long in PROVIDERS.items() if long in available)
         raise ModelError(f"This ONNX Runtime has no provider {name}. It has: {usable}.")
-    cpu: tuple[str, dict[str, Any]] = (PROVIDERS["cpu"], {"arena_extend_strategy": "kSameAsRequested"})
+    cpu: tuple[str, dict[str, Any]] = (PROVIDERS["cpu"], {})
     if name == "cpu":
         return [cpu]
     # Operators that the provider lacks run on the CPU.

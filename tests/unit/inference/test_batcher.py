@@ -6,6 +6,7 @@ import threading
 import weakref
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import pytest
@@ -202,13 +203,36 @@ def test_of_what_went_through_nothing_is_kept() -> None:
     assert all(one() is None for one in kept)
 
 
-def test_what_all_networks_keep_is_told_together_and_given_back_together() -> None:
+def test_what_runs_leave_is_taken_by_those_of_other_networks_and_given_back_when_asked_for() -> None:
+    given_back: list[int] = []
     batcher = Batcher(runs=1)
-    for side in (4, 8):
-        batcher.run(Network("hayao", Named(1), Named(1), run_bytes=10), picture(side=side))
-    assert batcher.held() == 10 * (16 + 64)
+    networks = [
+        Network("hayao", Named(1), Named(1), run_bytes=size, release=partial(given_back.append, size))
+        for size in (10, 20)
+    ]
+    batcher.release()
+    for network, side in zip(networks, (8, 4), strict=True):
+        batcher.run(network, picture(side=side))
+    assert batcher.held() == 10 * 64
+    assert given_back == []
     batcher.release()
     assert batcher.held() == 0
+    assert len(given_back) == 1
+
+
+def test_networks_that_run_side_by_side_leave_room_for_both() -> None:
+    together = threading.Barrier(2)
+
+    class Meeting(Named):
+        def run(self, tensor: Tensor) -> Tensor:
+            together.wait(LIMIT)
+            return super().run(tensor)
+
+    hall = Hall(Batcher(runs=2))
+    for _ in range(2):
+        hall.enter(Network("hayao", Meeting(1), Meeting(1), run_bytes=10), picture(side=4))
+    hall.open()
+    assert hall.batcher.held() == 10 * 2 * 16
 
 
 def test_a_network_that_cannot_give_back_what_it_keeps_hinders_nobody(caplog: pytest.LogCaptureFixture) -> None:
@@ -216,11 +240,13 @@ def test_a_network_that_cannot_give_back_what_it_keeps_hinders_nobody(caplog: py
         raise RuntimeError
 
     batcher = Batcher(runs=1)
-    for release in (fail, lambda: None):
-        batcher.run(Network("hayao", Named(1), Named(1), run_bytes=10, release=release), picture(side=4))
+    batcher.run(Network("hayao", Named(1), Named(1), run_bytes=10, release=fail), picture(side=4))
     batcher.release()
     assert batcher.held() == 10 * 16
     assert "hayao: memory was not given back." in caplog.text
+    batcher.run(Network("ink", Named(1), Named(1), run_bytes=10), picture(side=4))
+    batcher.release()
+    assert batcher.held() == 0
 
 
 def test_every_run_is_told_with_its_style_and_its_pictures() -> None:

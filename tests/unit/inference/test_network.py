@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -61,52 +59,6 @@ def test_a_network_whose_batches_differ_by_a_hair_runs_singly_from_then_on_and_t
     session.runs.clear()
     network.run(given, alone=True)
     assert session.runs == [1, 1, 1]
-
-
-def test_what_its_sessions_keep_is_the_most_that_their_runs_took_at_one_time() -> None:
-    network = Network("hayao", Double(), Double(), most=4, run_bytes=100)
-    assert network.held == 0
-    network.run(tensors(1, side=8), alone=True)
-    network.run(tensors(1, side=4), alone=True)
-    assert network.held == 100 * 64
-    network.run(tensors(2, side=4), alone=False)
-    assert network.held == 100 * (64 + 32)
-
-
-def test_it_is_kept_by_each_run_that_goes_on_at_the_same_time() -> None:
-    meeting = threading.Barrier(2)
-
-    class Meeting(Double):
-        def run(self, tensor: Tensor) -> Tensor:
-            meeting.wait(30)
-            return tensor
-
-    network = Network("hayao", Double(), Meeting(), run_bytes=100)
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(lambda _: network.run(tensors(1), alone=False), range(2)))
-    assert network.held == 100 * 2 * 16
-
-
-def test_what_is_given_back_is_held_no_more_and_is_asked_for_only_where_there_is_something() -> None:
-    given_back: list[int] = []
-    network = Network("hayao", Double(), Double(), run_bytes=100, release=lambda: given_back.append(network.held))
-    network.release()
-    network.run(tensors(1), alone=True)
-    network.release()
-    assert given_back == [100 * 16]
-    assert network.held == 0
-
-
-def test_a_run_that_fails_has_taken_its_memory_all_the_same_and_takes_no_more() -> None:
-    class Failing(Double):
-        def run(self, tensor: Tensor) -> Tensor:
-            raise MemoryError
-
-    network = Network("hayao", Failing(), Failing(), run_bytes=100)
-    for _ in range(2):
-        with pytest.raises(MemoryError):
-            network.run(tensors(1), alone=True)
-    assert network.held == 100 * 16
 
 
 def test_runs_beside_others_take_the_session_that_leaves_them_room() -> None:
