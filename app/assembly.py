@@ -131,6 +131,7 @@ def _open_style(settings: Settings, runs: int, style: Style, batcher: Batcher) -
     alone = OrtSession(style.path, style.card, threads=threads, provider=settings.provider)
     # Else it would run on what other networks' runs have left, and seem to take nothing.
     alone.release()
+    batcher.given_back()
     appetite = run_bytes(alone, style.card)
     beside = alone
     if runs > 1:

@@ -14,13 +14,13 @@ from onnx import numpy_helper
 from tools.command import ToolError, check_file
 from tools.networks.lite2 import SIZES, lite2_like
 
-ONNX: Final = ".onnx"
+_ONNX: Final = ".onnx"
 
 
 def load_weights(path: Path, size: str) -> Mapping[str, torch.Tensor]:
     """A plain network's weights of ``size``, float32. Raises ToolError where the file holds none."""
     try:
-        state = _of_onnx(check_file(path)) if path.suffix == ONNX else torch.load(check_file(path), weights_only=True)
+        state = _of_onnx(check_file(path)) if path.suffix == _ONNX else torch.load(check_file(path), weights_only=True)
         network = lite2_like(state)
         network.load_state_dict(state)
     except ToolError:

@@ -20,7 +20,8 @@ _SIDE: Final = 256
 def run_bytes(session: Session, card: ModelCard) -> float:
     """Bytes for each pixel of a run, by how much the process grows in the first run of ``session``.
 
-    Memory grows in proportion to the pixels (measured from 256 to 1024 px). To be asked before any other run.
+    Memory grows in proportion to the pixels (measured from 256 to 1024 px). To be asked before any other
+    run of ``session``, and when what other networks' runs have left was given back: it would be taken first.
     """
     width, height = card.sizes.padded(_SIDE, _SIDE)
     sides = {"N": 1, "C": 3, "H": height, "W": width}

@@ -63,7 +63,11 @@ class Batcher:
             networks = tuple(self._networks)
         # The memory is that of all of them, so the first that can is enough.
         if self.held() and any(self._gives_back(network) for network in networks):
-            self._arena.given_back()
+            self.given_back()
+
+    def given_back(self) -> None:
+        """To be told when a session has given back what runs of this process had left."""
+        self._arena.given_back()
 
     @staticmethod
     def _gives_back(network: Network) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -41,6 +42,9 @@ PROVIDERS: Final[Mapping[str, str]] = MappingProxyType(
 _FATAL_ONLY: Final = 4
 
 _FLOAT: Final = "tensor(float)"
+
+# functools.cache lets two threads that come together both in.
+_ARENA_LOCK: Final = threading.Lock()
 
 _SAME_AS_REQUESTED: Final = 1
 """kSameAsRequested of ONNX Runtime's ArenaExtendStrategy."""
@@ -162,9 +166,15 @@ def session_options(threads: int, provider: str = "cpu") -> ort.SessionOptions:
     return options
 
 
-@cache
 def _share_arena() -> None:
-    """Make the arena that all sessions of this process share; before the first of them."""
+    """See to it that there is the arena that all sessions of this process share; before the first of them."""
+    with _ARENA_LOCK:
+        _make_arena()
+
+
+@cache
+def _make_arena() -> None:
+    # ONNX Runtime takes one, and says no to a second.
     where = ort.OrtMemoryInfo("Cpu", ort.OrtAllocatorType.ORT_ARENA_ALLOCATOR, 0, ort.OrtMemType.DEFAULT)
     # As much as it takes, and no larger steps than are asked for; -1 leaves the rest to ONNX Runtime.
     shape = {"max_mem": 0, "arena_extend_strategy": _SAME_AS_REQUESTED}

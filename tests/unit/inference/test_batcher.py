@@ -31,6 +31,18 @@ class Named:
         return np.full_like(tensor, self.number)
 
 
+class Meeting(Named):
+    """One whose runs pass only if as many are under way at the same time as ``together`` waits for."""
+
+    def __init__(self, number: float, together: threading.Barrier) -> None:
+        super().__init__(number)
+        self.together = together
+
+    def run(self, tensor: Tensor) -> Tensor:
+        self.together.wait(LIMIT)
+        return super().run(tensor)
+
+
 class Held:
     """A session whose runs wait until the test lets them go; answers with twice the input."""
 
@@ -88,15 +100,7 @@ def test_a_lone_run_goes_alone_each_time() -> None:
 
 
 def test_runs_that_wait_for_a_lone_one_go_side_by_side() -> None:
-    together = threading.Barrier(2)
-
-    class Meeting(Named):
-        def run(self, tensor: Tensor) -> Tensor:
-            # Passes only if the other run is under way at the same time.
-            together.wait(LIMIT)
-            return super().run(tensor)
-
-    hall, network = Hall(Batcher(runs=2)), Network("hayao", Named(1), Meeting(2))
+    hall, network = Hall(Batcher(runs=2)), Network("hayao", Named(1), Meeting(2, threading.Barrier(2)))
     runs = [hall.enter(network, picture()) for _ in range(2)]
     hall.open()
     assert [float(run.result().max()) for run in runs] == [2.0, 2.0]
@@ -221,16 +225,9 @@ def test_what_runs_leave_is_taken_by_those_of_other_networks_and_given_back_when
 
 
 def test_networks_that_run_side_by_side_leave_room_for_both() -> None:
-    together = threading.Barrier(2)
-
-    class Meeting(Named):
-        def run(self, tensor: Tensor) -> Tensor:
-            together.wait(LIMIT)
-            return super().run(tensor)
-
-    hall = Hall(Batcher(runs=2))
+    together, hall = threading.Barrier(2), Hall(Batcher(runs=2))
     for _ in range(2):
-        hall.enter(Network("hayao", Meeting(1), Meeting(1), run_bytes=10), picture(side=4))
+        hall.enter(Network("hayao", Named(1), Meeting(1, together), run_bytes=10), picture(side=4))
     hall.open()
     assert hall.batcher.held() == 10 * 2 * 16
 

@@ -107,9 +107,9 @@ print(*appetites, *grown)
 
 def test_what_one_network_s_run_has_left_the_next_one_takes_and_yet_each_one_s_appetite_is_found_out() -> None:
     first, second, third, *grown = told_by(SHARING)
-    # Small blocks, which the C library keeps, hide a part of it.
-    assert 0.6 * first < min(second, third) <= max(second, third) < 1.25 * first
-    assert grown[2] < 1.3 * grown[0]
+    # Small blocks, which the C library keeps, hide a part of it; what others have left would hide all.
+    assert 0.3 * first < min(second, third) <= max(second, third) < 1.5 * first
+    assert grown[2] < 1.5 * grown[0]
 
 
 class TestRunning:
