@@ -7,7 +7,8 @@ What the wheel does that a service must not, and what is done about it here:
 * On a processor older than it is built for (ARMv8.2 with dot products, as in a Raspberry Pi 5 but not 4; AVX) its C
   library ends the process while it loads: it is loaded in a process of its own first.
 * It reports its use to Google (google-ai-edge/mediapipe#6291) and has no switch for it: see ``_stay_offline``.
-* A detector not closed before the interpreter ends prints a traceback: a finalizer closes it in time.
+* A detector not closed before the interpreter ends prints a traceback, and one closed by a finalizer may
+  wait for ever for its own thread: a Keeper closes it in time.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,6 +29,7 @@ from typing import IO, Any, Final
 import numpy as np
 
 from app.inference.face_search import PROPOSAL_SCORE, Look, find_faces
+from app.inference.keeper import Keeper
 from app.types import Box, Face, Point, RgbImage
 
 _SUPPRESSION: Final = 0.3
@@ -57,11 +58,12 @@ class MediaPipeDetector:
     def __init__(self, short_range: Path, full_range: Path) -> None:
         """Load both models, BlazeFace files as MediaPipe publishes them. Raises DetectorUnavailable."""
         models = [_model_bytes(path) for path in (short_range, full_range)]
+        _KEEPER.tidy()
         with _without_chatter():
             self._mediapipe = _import_mediapipe()
             _try_library(Path(self._mediapipe.__file__).parent)
             self._networks = [_network(model) for model in models]
-            self._close = weakref.finalize(self, _close_all, self._networks)
+            self._close = _KEEPER.keep(self, self._networks)
             self.detect(np.zeros((64, 64, 3), np.uint8))  # the first run builds what later ones reuse
 
     def detect(self, image: RgbImage) -> list[Face]:
@@ -73,7 +75,10 @@ class MediaPipeDetector:
         return find_faces(image, glance, scan)
 
     def close(self) -> None:
-        """Free the models; ``detect`` must not be called again. Happens by itself when the object or Python ends."""
+        """Free the models; ``detect`` must not be called again.
+
+        Happens by itself when Python ends, or, once the object is gone, when the next one is made.
+        """
         self._close()
 
     def _look(self, network: Any) -> Look:
@@ -164,6 +169,10 @@ def _close_all(networks: Sequence[Any]) -> None:
                 # Python is ending and has stopped the detector's thread already. The process's end frees the model;
                 # without a handle the detector's own destructor does not try again and print a traceback.
                 network._handle = None
+
+
+# MediaPipe closes by way of a pool of threads.
+_KEEPER: Final = Keeper(_close_all)
 
 
 def _stay_offline() -> None:

@@ -142,6 +142,26 @@ def test_no_place_on_disk_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     MediaPipeDetector(*MODELS).close()
 
 
+LET_GO = """
+from concurrent.futures.thread import _global_shutdown_lock
+from tests.unit.inference.test_faces import MODELS, MediaPipeDetector
+
+# What the first import of MediaPipe leaves behind holds on to the first one.
+first, detector = MediaPipeDetector(*MODELS), MediaPipeDetector(*MODELS)
+# As where a thread of a pool is being started, and garbage is collected just then.
+with _global_shutdown_lock:
+    del detector
+print("done")
+"""
+
+
+def test_a_detector_let_go_of_while_a_thread_is_started_does_not_wait_for_that_thread() -> None:
+    command = [sys.executable, "-c", LET_GO]
+    done = subprocess.run(command, cwd=PROJECT_ROOT, check=True, capture_output=True, text=True, timeout=120)
+    assert done.stdout == "done\n"
+    assert "Traceback" not in done.stderr
+
+
 def test_a_library_that_kills_its_process_is_a_reason_not_a_crash(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
