@@ -96,13 +96,7 @@ class _Runtime:
     def __init__(self, parts: Parts) -> None:
         self.pid = os.getpid()
         self.parts = parts
-        self._batcher = Batcher(
-            parts.runs,
-            together=parts.together,
-            wait=parts.batch_wait,
-            usual_pixels=parts.default_size**2,
-            observer=parts.observer,
-        )
+        self._batcher = Batcher(parts.runs, together=parts.together, wait=parts.batch_wait, observer=parts.observer)
         self.finder = FaceFinder(parts.open_detector)
         self.memory = Memory(parts.memory - parts.apart, self._batcher.held, self._batcher.release)
         floor = Floor(Pace(), lanes=parts.lanes, runs=parts.runs, most=parts.most, memory=self.memory)

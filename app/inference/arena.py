@@ -24,12 +24,6 @@ class Arena:
         with self._lock:
             return round(self._most)
 
-    @property
-    def left(self) -> int:
-        """Bytes of these that no run uses."""
-        with self._lock:
-            return round(self._most - self._now)
-
     @contextmanager
     def taking(self, size: float) -> Iterator[None]:
         """A run that takes ``size`` bytes goes on; where it fails, it has taken them all the same."""

@@ -8,7 +8,6 @@ the first job of a batch runs it in its caller's thread, while the others' threa
 from __future__ import annotations
 
 import logging
-import math
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -25,9 +24,7 @@ _log = logging.getLogger(__name__)
 class Batcher:
     """Lets at most ``runs`` network runs go on at once, over all networks of a process.
 
-    together: most pictures of one run. wait: seconds that a batch which is not full waits for more. usual_pixels: of
-    a picture as most are; what the runs of such need together is kept for the next ones, what rare large ones leave
-    beyond that goes back. Default: all is kept.
+    together: most pictures of one run. wait: seconds that a batch which is not full waits for more.
     """
 
     def __init__(
@@ -36,13 +33,11 @@ class Batcher:
         *,
         together: int = 1,
         wait: float = 0.0,
-        usual_pixels: float = math.inf,
         observer: Observer = UNOBSERVED,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._runs = runs
         self._wait = wait
-        self._usual_pixels = runs * together * usual_pixels
         self._observer = observer
         self._clock = clock
         self._lock = threading.Lock()
@@ -136,11 +131,8 @@ class Batcher:
         with self._lock:
             self._inside -= 1
             self._appoint()
-            kept = self._usual_pixels * max(network.run_bytes for network in self._networks)
         for job, outcome in zip(crew, outcomes, strict=True):
             job.settle(outcome)
-        if self._arena.left > 0 and self.held() > kept:
-            self.release()
 
 
 def _outcomes(crew: Sequence[Job], *, alone: bool) -> Sequence[Tensor | BaseException]:

@@ -224,42 +224,6 @@ def test_what_runs_leave_is_taken_by_those_of_other_networks_and_given_back_when
     assert len(given_back) == 1
 
 
-def test_what_rare_large_runs_leave_goes_back_and_what_usual_ones_need_is_kept() -> None:
-    given_back: list[str] = []
-    batcher = Batcher(runs=2, usual_pixels=64)
-    small, hungry = (
-        Network(style, Named(1), Named(1), run_bytes=size, release=partial(given_back.append, style))
-        for style, size in (("hayao", 10), ("shinkai", 30))
-    )
-    # As much as two usual pictures side by side.
-    batcher.run(small, picture(side=11))
-    assert (batcher.held(), given_back) == (10 * 121, [])
-    batcher.run(small, picture(side=12))
-    assert (batcher.held(), given_back) == (0, ["hayao"])
-    # By the network that takes most: else the usual runs of others would give its memory back each time.
-    for network in (hungry, small):
-        batcher.run(network, picture(side=8))
-    assert (batcher.held(), len(given_back)) == (30 * 64, 1)
-
-
-def test_while_others_run_what_they_use_is_not_taken_for_left() -> None:
-    released: list[None] = []
-    large = Held()
-    batcher = Batcher(runs=2, usual_pixels=16)
-    network = Network("hayao", large, large, run_bytes=10, release=partial(released.append, None))
-    hall = Hall(batcher)
-    runs = [hall.enter(network, picture(side=side)) for side in (16, 8)]
-    with ThreadPoolExecutor(1) as pool:
-        opened = pool.submit(hall.open)
-        for _ in runs:
-            assert large.entered.acquire(timeout=LIMIT)
-        assert (batcher.held(), released) == (10 * (256 + 64), [])
-        large.let_go.set()
-        opened.result(LIMIT)
-    assert batcher.held() == 0
-    assert released
-
-
 def test_networks_that_run_side_by_side_leave_room_for_both() -> None:
     together, hall = threading.Barrier(2), Hall(Batcher(runs=2))
     for _ in range(2):
