@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -37,7 +38,8 @@ SHOWN: Final = 6
 """Squares of a sheet while learning goes on."""
 
 FOCUS: Final = 0.5
-"""Share of squares around eyes and mouths where faces are learnt: a tenth of the picture, and most of what is seen."""
+"""Usual share of squares around eyes and mouths where faces are learnt: a tenth of the picture, and most of what is
+seen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default=LossWeights().missing,
         help=f"how much more a line counts that is too faint than one too dark (default: {LossWeights().missing:g})",
     )
+    parser.add_argument(
+        "--focus", type=_share, default=FOCUS, help=f"with faces: share of squares around eyes and mouths ({FOCUS:g})"
+    )
     parser.add_argument("--start", type=Path, help="student (.pt, .onnx) of this size to begin with")
     parser.add_argument("--plain", action="store_true", help="learn without branches")
     parser.add_argument("--seed", type=whole_number(0), default=0)
@@ -80,6 +85,16 @@ def _crop(text: str) -> int:
     if side % 8 or side > crops.SIDE:
         raise argparse.ArgumentTypeError(f"“{text}” must be a multiple of 8, at most {crops.SIDE}")
     return side
+
+
+def _share(text: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        share = math.nan
+    if not 0 <= share <= 1:
+        raise argparse.ArgumentTypeError(f"“{text}” must be a share from 0 to 1")
+    return share
 
 
 def teach(lesson: Lesson) -> int:
@@ -122,7 +137,7 @@ def _course(lesson: Lesson, pairs: PairFolder, kept: list[Kept]) -> Course:
         seed=options.seed,
         branches=not options.plain,
         weights=LossWeights(missing=options.missing),
-        focus=FOCUS if lesson.faces else 0.0,
+        focus=options.focus if lesson.faces else 0.0,
         start_from=hashlib.sha256(check_file(options.start).read_bytes()).hexdigest() if options.start else None,
     )
     sampler = Sampler(recipe.pairs, pairs.load, recipe.batch, recipe.crop, recipe.seed, recipe.focus)

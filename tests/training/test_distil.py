@@ -96,6 +96,26 @@ def test_weights_that_are_none_are_told(content: bytes | None, name: str, photos
         distil(photos, tmp_path / "out", "--start", str(start))
 
 
+def test_eyes_and_mouths_may_be_looked_at_more_often(tmp_path: Path) -> None:
+    faces = tmp_path / "faces"
+    faces.mkdir()
+    for index in range(24):  # Copies that differ by what a decoder does not read, so that some are kept to judge by.
+        sample = (PROJECT_ROOT / "static" / "samples" / "astronaut.jpg").read_bytes()
+        (faces / f"{index}.jpg").write_bytes(sample + bytes([index]))
+    out = tmp_path / "out"
+    assert distil(faces, out, "--face", "--focus", "0.75") == 0
+    assert torch.load(out / "state.pt", weights_only=False)["recipe"]["focus"] == 0.75
+
+
+@pytest.mark.parametrize("share", ["-0.1", "1.1", "nan", "much"])
+def test_a_focus_that_is_no_share_is_told(
+    share: str, photos: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        distil(photos, tmp_path / "out", f"--focus={share}")
+    assert "share from 0 to 1" in capsys.readouterr().err
+
+
 def test_a_teacher_that_is_missing_is_told(photos: Path, tmp_path: Path) -> None:
     with pytest.raises(ToolError, match="is missing"):
         main(["--teacher", str(tmp_path / "none.onnx"), "--photos", str(photos), "--out", str(tmp_path / "out")])
