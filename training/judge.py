@@ -74,10 +74,10 @@ def _share(lines: Mask, near: Mask) -> float:
     return float(around[lines].mean()) if lines.any() else 0.0
 
 
-def weave(drawn: RgbImage, wanted: RgbImage) -> float:
-    """By how many dB the drawing has more than the teacher's at the frequencies of WEAVES; the worst of them."""
+def weave(drawn: RgbImage, wanted: RgbImage) -> Mapping[int, float]:
+    """By how many dB the drawing has more than the teacher's at the frequency of each of WEAVES."""
     ours, theirs = _spectrum(drawn), _spectrum(wanted)
-    return max(10 * float(np.log10(ours[period] / theirs[period])) for period in WEAVES)
+    return {period: 10 * float(np.log10(ours[period] / theirs[period])) for period in WEAVES}
 
 
 def _spectrum(rgb: RgbImage) -> Mapping[int, float]:
@@ -105,14 +105,18 @@ def flat_grain(drawn: RgbImage, wanted: RgbImage) -> float:
     return float(np.sqrt(np.mean(np.square(grain[flat])))) if flat.any() else 0.0
 
 
+def _weave_key(period: int) -> str:
+    return f"weave_{period}"
+
+
 def score(drawn: RgbImage, kept: Kept) -> Scores:
-    """All numbers of one square. ``lines_mean`` and ``edges_mean`` are means to be compared over a set."""
+    """All numbers of one square. ``lines_mean``, ``edges_mean`` and weaves are to be compared over a set."""
     scores = {
         "ssim": ssim(kept.wanted, drawn),
         "psnr": psnr(kept.wanted, drawn),
         "line_f1": line_f1(drawn, kept.wanted),
         "color": color_shift(kept.wanted, drawn),
-        "weave": weave(drawn, kept.wanted),
+        **{_weave_key(period): excess for period, excess in weave(drawn, kept.wanted).items()},
         "grain": flat_grain(drawn, kept.wanted),
         "grain_teacher": flat_grain(kept.wanted, kept.wanted),
         "lines_mean": float(black_hat(drawn).mean()),
@@ -145,8 +149,13 @@ def judge(draw: Callable[[RgbImage], RgbImage], kept: Iterable[Kept]) -> Mapping
 
 
 def summary(rows: Sequence[Scores]) -> Scores:
-    """Means over a set; ``lines`` and ``edges``: the drawings' mean as a share of the teacher's."""
+    """Means over a set.
+
+    ``lines`` and ``edges``: the drawings' mean as a share of the teacher's. ``weave``: the worst of WEAVES' means. Of
+    one picture the worst says little: by chance alone one of so few frequencies is above the teacher's.
+    """
     means = {key: fmean(row[key] for row in rows) for key in rows[0]}
+    means["weave"] = max(means.pop(_weave_key(period)) for period in WEAVES)
     for kind in ("lines", "edges"):
         means[kind] = means.pop(f"{kind}_mean") / max(means.pop(f"{kind}_teacher"), 1e-6)
     return {**means, "squares": float(len(rows))}
