@@ -99,7 +99,8 @@ def watch_uploads(page: Page) -> None:
 
 def sent(page: Page) -> bytes:
     """The image last sent; waits for it."""
-    page.wait_for_function("window.sentImage")
+    # A function: anything else is evaluated anew at each look, which the page's policy forbids from the second on.
+    page.wait_for_function("() => window.sentImage")
     content: str = page.evaluate(
         """async () => {
           const bytes = new Uint8Array(await window.sentImage.arrayBuffer());
