@@ -35,5 +35,5 @@ def test_the_example_walks_the_whole_way(tmp_path: Path) -> None:
         assert program == "python"
         arguments = [word.replace("out/", f"{tmp_path}/out/") for word in arguments]
         subprocess.run([sys.executable, *arguments], cwd=PROJECT_ROOT, env=environment, check=True)
-    assert [path.stem for path in (tmp_path / "out" / "drawn").iterdir()] == ["cat"]
+    assert [path.stem for path in (tmp_path / "out" / "drawn").iterdir()] == ["cat-anime"]
     assert "| SSIM |" in (tmp_path / "out" / "student" / "report.md").read_text(encoding="utf-8")
